@@ -1,0 +1,112 @@
+//! [`Emitter`]: where user logic puts what it makes.
+
+use std::fmt;
+
+/// Takes the events that a source or an operator emits while it is being called.
+///
+/// It is a plain buffer: nothing leaves while the call runs, so a call that fails leaves no trace.
+///
+/// ```
+/// use streamwork::Emitter;
+///
+/// let mut out = Emitter::new();
+/// out.emit("car");
+/// out.emit("van");
+/// assert_eq!(out.as_slice(), ["car", "van"]);
+/// ```
+pub struct Emitter<T> {
+    buffer: Vec<T>,
+    limit: usize,
+    mark: usize,
+}
+
+impl<T> Emitter<T> {
+    /// An empty one, with room for 1,024 events.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::with_room(1_024)
+    }
+
+    /// An empty one that reports itself full after `limit` events (at least one).
+    #[must_use]
+    pub fn with_room(limit: usize) -> Self {
+        Self { buffer: Vec::new(), limit: limit.max(1), mark: 0 }
+    }
+
+    /// Emits one event to every subscriber.
+    #[inline]
+    pub fn emit(&mut self, event: T) {
+        self.buffer.push(event);
+    }
+
+    /// How many events have been emitted since the engine last took them.
+    #[inline]
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.buffer.len()
+    }
+
+    /// Whether nothing has been emitted since the engine last took the events.
+    #[inline]
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.buffer.is_empty()
+    }
+
+    /// Whether as much has been emitted as one batch should hold (or as a rate limit allows): the
+    /// moment for a source to return. Emitting more is no error; it only waits longer.
+    #[inline]
+    #[must_use]
+    pub fn is_full(&self) -> bool {
+        self.buffer.len() >= self.limit
+    }
+
+    /// What has been emitted since the engine last took the events.
+    #[must_use]
+    pub fn as_slice(&self) -> &[T] {
+        &self.buffer
+    }
+
+    /// The number of events at which this emitter calls itself full.
+    pub(crate) fn limit(&self) -> usize {
+        self.limit
+    }
+
+    pub(crate) fn set_limit(&mut self, limit: usize) {
+        self.limit = limit.max(1);
+    }
+
+    /// Notes where the outputs of the next event begin.
+    #[inline]
+    pub(crate) fn set_mark(&mut self) {
+        self.mark = self.buffer.len();
+    }
+
+    /// Cuts back to the last mark: what a failed call emitted never existed.
+    pub(crate) fn cut_to_mark(&mut self) {
+        self.buffer.truncate(self.mark);
+    }
+
+    pub(crate) fn buffer(&mut self) -> &mut Vec<T> {
+        &mut self.buffer
+    }
+}
+
+impl<T> Default for Emitter<T> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// Emits every item, as [`Emitter::emit`] does one.
+impl<T> Extend<T> for Emitter<T> {
+    fn extend<I: IntoIterator<Item = T>>(&mut self, events: I) {
+        self.buffer.extend(events);
+    }
+}
+
+impl<T> fmt::Debug for Emitter<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Emitter").field("len", &self.len()).field("limit", &self.limit).finish()
+    }
+}

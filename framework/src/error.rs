@@ -1,0 +1,63 @@
+//! The errors that leave the crate.
+
+use crate::instance::Failure;
+use crate::job::{Problem, Problems};
+
+/// Why a job did not run, or did not end well.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The job was refused before it ran. All problems are in here, not only the first.
+    #[error("job {job:?} can't run: {problems}")]
+    Refused {
+        /// The job's name.
+        job: String,
+        /// What is wrong with it.
+        problems: Problems,
+    },
+    /// The job failed while it ran.
+    #[error("job {job:?} failed: {failure}{}", if *.exhausted { " (the restarts are used up)" } else { "" })]
+    Failed {
+        /// The job's name.
+        job: String,
+        /// The failure that ended it.
+        failure: Failure,
+        /// Whether it was one too many, after restarts.
+        exhausted: bool,
+    },
+    /// The engine's own thread ended before the job did.
+    #[error("the engine of job {job:?} died")]
+    EngineDied {
+        /// The job's name.
+        job: String,
+    },
+    /// The engine could not be started.
+    #[error("the engine could not start {what}")]
+    Engine {
+        /// What it tried to start.
+        what: &'static str,
+        /// Why it could not.
+        #[source]
+        source: std::io::Error,
+    },
+}
+
+impl Error {
+    /// The problems of a job that was refused; empty otherwise.
+    #[must_use]
+    pub fn problems(&self) -> &[Problem] {
+        match self {
+            Self::Refused { problems, .. } => problems.as_slice(),
+            _ => &[],
+        }
+    }
+
+    /// The failure that ended the job, if one did.
+    #[must_use]
+    pub fn failure(&self) -> Option<&Failure> {
+        match self {
+            Self::Failed { failure, .. } => Some(failure),
+            _ => None,
+        }
+    }
+}

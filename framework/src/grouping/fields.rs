@@ -1,0 +1,188 @@
+//! Same key, same instance.
+
+use super::{Grouping, Target, Targets};
+use crate::key::{Key, KeyGroup, KeyGroups, key_hash};
+use std::fmt;
+use std::marker::PhantomData;
+
+/// Makes groupings by key: equal keys go to the same instance, in every run.
+///
+/// ```
+/// use streamwork::prelude::*;
+///
+/// let got = Collect::new();
+/// let job = Job::new("by-kind");
+/// job.source(FromIter::new(["car", "van", "car", "bus", "car"]))
+///     .group(Fields::by(|kind: &&'static str| *kind))
+///     .sink(got.clone())
+///     .parallelism(3);
+/// Engine::new().run(job).unwrap();
+/// let with_cars = (0..3).filter(|&i| got.of_instance(i).contains(&"car")).count();
+/// assert_eq!(with_cars, 1);
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub enum Fields {}
+
+impl Fields {
+    /// By a part of the event: `Fields::on(|v: &Vehicle| &v.kind)`. Nothing is copied.
+    pub fn on<T, K, F>(key: F) -> FieldsOn<K, F>
+    where
+        F: for<'a> Fn(&'a T) -> &'a K + Clone + Send + 'static,
+        K: Key + ?Sized + 'static,
+    {
+        FieldsOn { key, table: Table::default(), keys: PhantomData }
+    }
+
+    /// By a key that is made from the event: `Fields::by(|v: &Vehicle| v.number % 10)`.
+    pub fn by<T, K, F>(key: F) -> FieldsBy<K, F>
+    where
+        F: Fn(&T) -> K + Clone + Send + 'static,
+        K: Key + 'static,
+    {
+        FieldsBy { key, table: Table::default(), keys: PhantomData }
+    }
+
+    /// By the whole event.
+    ///
+    /// ```
+    /// use streamwork::prelude::*;
+    ///
+    /// let got = Collect::new();
+    /// let job = Job::new("whole");
+    /// job.source(FromIter::new([1_u64, 2, 1])).group(Fields::whole()).sink(got.clone());
+    /// Engine::new().run(job).unwrap();
+    /// assert_eq!(got.take(), [1, 2, 1]);
+    /// ```
+    #[must_use]
+    pub fn whole<T: Key + 'static>() -> FieldsOn<T, fn(&T) -> &T> {
+        FieldsOn { key: |event| event, table: Table::default(), keys: PhantomData }
+    }
+}
+
+/// A grouping by a part of the event; made by [`Fields::on`].
+pub struct FieldsOn<K: ?Sized, F> {
+    key: F,
+    table: Table,
+    keys: PhantomData<fn(&K)>,
+}
+
+/// A grouping by a key made from the event; made by [`Fields::by`].
+pub struct FieldsBy<K, F> {
+    key: F,
+    table: Table,
+    keys: PhantomData<fn(&K)>,
+}
+
+impl<T, K, F> Grouping<T> for FieldsOn<K, F>
+where
+    F: for<'a> Fn(&'a T) -> &'a K + Clone + Send + 'static,
+    K: Key + ?Sized + 'static,
+{
+    #[inline]
+    fn target(&mut self, event: &T, targets: Targets) -> Target {
+        Target::Instance(self.table.instance(key_hash((self.key)(event)), targets))
+    }
+
+    fn sole_target(&self, targets: Targets) -> Option<usize> {
+        (targets.instances() == 1).then_some(0)
+    }
+
+    fn by_key(&self) -> bool {
+        true
+    }
+}
+
+impl<T, K, F> Grouping<T> for FieldsBy<K, F>
+where
+    F: Fn(&T) -> K + Clone + Send + 'static,
+    K: Key + 'static,
+{
+    #[inline]
+    fn target(&mut self, event: &T, targets: Targets) -> Target {
+        Target::Instance(self.table.instance(key_hash(&(self.key)(event)), targets))
+    }
+
+    fn sole_target(&self, targets: Targets) -> Option<usize> {
+        (targets.instances() == 1).then_some(0)
+    }
+
+    fn by_key(&self) -> bool {
+        true
+    }
+}
+
+impl<K: ?Sized, F: Clone> Clone for FieldsOn<K, F> {
+    fn clone(&self) -> Self {
+        Self { key: self.key.clone(), table: Table::default(), keys: PhantomData }
+    }
+}
+
+impl<K, F: Clone> Clone for FieldsBy<K, F> {
+    fn clone(&self) -> Self {
+        Self { key: self.key.clone(), table: Table::default(), keys: PhantomData }
+    }
+}
+
+impl<K: ?Sized, F> fmt::Debug for FieldsOn<K, F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Fields::on")
+    }
+}
+
+impl<K, F> fmt::Debug for FieldsBy<K, F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Fields::by")
+    }
+}
+
+/// [`KeyGroups::instance`] for every group, worked out at the first event: a division less for each.
+#[derive(Default)]
+struct Table {
+    instance_of: Vec<u16>,
+}
+
+impl Table {
+    #[inline]
+    fn instance(&mut self, hash: u64, targets: Targets) -> usize {
+        let group = targets.key_groups().of_hash(hash);
+        match self.instance_of.get(usize::from(group.0)) {
+            Some(&instance) => usize::from(instance),
+            None => self.fill(group, targets.key_groups(), targets.instances()),
+        }
+    }
+
+    #[cold]
+    fn fill(&mut self, group: KeyGroup, groups: KeyGroups, instances: usize) -> usize {
+        let all = 0..u16::try_from(groups.count()).unwrap_or(u16::MAX);
+        self.instance_of = all.map(|g| groups.instance(KeyGroup(g), instances) as u16).collect();
+        groups.instance(group, instances)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::HashMap;
+
+    proptest! {
+        /// Every sender and every new copy of the grouping send a key to the same place, and it is
+        /// the place where state would be looked for.
+        #[test]
+        fn equal_keys_meet(keys in prop::collection::vec(any::<i64>(), 1..200), instances in 1_usize..=128) {
+            let first = Fields::whole::<i64>();
+            let mut seen = HashMap::new();
+            for sender in 0..3 {
+                let targets = Targets { sender, instances, key_groups: KeyGroups::DEFAULT };
+                let mut grouping = first.clone();
+                for key in &keys {
+                    let target = grouping.target(key, targets);
+                    let expected = KeyGroups::DEFAULT.instance(KeyGroups::DEFAULT.of_key(key), instances);
+                    prop_assert_eq!(target, Target::Instance(expected));
+                    prop_assert!(expected < instances);
+                    prop_assert_eq!(*seen.entry(*key).or_insert(target), target);
+                }
+            }
+        }
+    }
+}

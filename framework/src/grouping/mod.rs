@@ -1,0 +1,110 @@
+//! [`Grouping`]: which instances of an operator get an event.
+//!
+//! | grouping | an event goes to |
+//! |---|---|
+//! | [`Shuffle`] (default) | the next instance in turn |
+//! | [`Fields`] | the instance that its key belongs to |
+//! | [`All`] | every instance |
+//! | [`Global`] | the first instance |
+//! | [`Direct`] | the instance that a function names |
+//! | [`Forward`] | the instance with the sender's own number |
+//!
+//! A grouping is cloned for each sending instance, so what it remembers is never shared.
+
+mod direct;
+mod fields;
+mod fixed;
+mod shuffle;
+
+pub use direct::Direct;
+pub use fields::{Fields, FieldsBy, FieldsOn};
+pub use fixed::{All, Forward, Global};
+pub use shuffle::Shuffle;
+
+use crate::key::KeyGroups;
+
+/// Decides which instances get an event. Implement it for a grouping of your own:
+///
+/// ```
+/// use streamwork::prelude::*;
+/// use streamwork::grouping::{Targets, Target};
+///
+/// /// Even numbers to the first instance, odd ones to the last.
+/// #[derive(Clone)]
+/// struct ByParity;
+///
+/// impl Grouping<u64> for ByParity {
+///     fn target(&mut self, event: &u64, targets: Targets) -> Target {
+///         Target::Instance(if event % 2 == 0 { 0 } else { targets.instances() - 1 })
+///     }
+/// }
+///
+/// let numbers = Collect::new();
+/// let job = Job::new("parity");
+/// job.source(FromIter::new(0..10_u64))
+///     .group(ByParity)
+///     .sink(numbers.clone())
+///     .parallelism(2);
+/// Engine::new().run(job).unwrap();
+/// assert_eq!(numbers.take().len(), 10);
+/// ```
+pub trait Grouping<T>: Clone + Send + 'static {
+    /// Where `event` goes. Events of one sender reach one instance in the order in which they were
+    /// sent.
+    ///
+    /// An instance that does not exist, or a panic, fails this event alone: it is counted and logged.
+    fn target(&mut self, event: &T, targets: Targets) -> Target;
+
+    /// The one instance that gets whole batches, if every event goes there whatever it is. The
+    /// engine then hands batches on without a look at the events. The default knows of none.
+    fn sole_target(&self, targets: Targets) -> Option<usize> {
+        let _ = targets;
+        None
+    }
+
+    /// Whether events are spread by key groups: the operator then can't have more instances than
+    /// there are groups.
+    fn by_key(&self) -> bool {
+        false
+    }
+}
+
+/// Where an event goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Target {
+    /// To the instance of this number.
+    Instance(usize),
+    /// A copy to every instance.
+    All,
+}
+
+/// Who sends and who may receive.
+#[derive(Clone, Copy, Debug)]
+pub struct Targets {
+    pub(crate) sender: usize,
+    pub(crate) instances: usize,
+    pub(crate) key_groups: KeyGroups,
+}
+
+impl Targets {
+    /// The number of the sending instance.
+    #[inline]
+    #[must_use]
+    pub fn sender(self) -> usize {
+        self.sender
+    }
+
+    /// How many instances receive.
+    #[inline]
+    #[must_use]
+    pub fn instances(self) -> usize {
+        self.instances
+    }
+
+    /// The job's key groups.
+    #[inline]
+    #[must_use]
+    pub fn key_groups(self) -> KeyGroups {
+        self.key_groups
+    }
+}

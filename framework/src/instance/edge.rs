@@ -1,0 +1,150 @@
+//! [`Edge`]: from what an instance emitted to the links that it goes out on.
+
+use super::guard::catch;
+use crate::event::Event;
+use crate::grouping::{Grouping, Target, Targets};
+use crate::id::{ComponentName, InstanceId};
+use crate::link::{Control, Lane, LinkSender};
+use std::fmt;
+use std::task::Waker;
+
+/// One subscription, seen from the sending instance.
+pub(crate) trait Edge<T>: Send {
+    /// Routes all of `batch` and leaves it empty.
+    fn push(&mut self, batch: &mut Vec<T>);
+
+    /// Puts a control element on every link, behind everything pushed so far.
+    fn push_control(&mut self, control: Control);
+
+    /// Sends partial frames where credit allows it.
+    fn flush(&mut self);
+
+    /// Sends what credit allows; if something stays behind, asks to be woken and says so.
+    fn is_blocked(&mut self, waker: &Waker) -> bool;
+
+    /// Drops what was not sent, and says how many events that were.
+    fn discard(&mut self) -> u64;
+
+    fn counts(&self) -> EdgeCounts;
+}
+
+/// What an edge has counted so far.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct EdgeCounts {
+    pub(crate) sent: u64,
+    pub(crate) copies: u64,
+    pub(crate) misrouted: u64,
+}
+
+/// An edge with its grouping and one lane per receiving instance.
+pub(crate) struct RoutedEdge<T, G> {
+    sender: InstanceId,
+    receiver: ComponentName,
+    grouping: G,
+    targets: Targets,
+    /// The one lane that gets everything, if the grouping knows it beforehand.
+    sole: Option<usize>,
+    lanes: Vec<Lane<T>>,
+    copies: u64,
+    misrouted: u64,
+}
+
+impl<T: Event, G: Grouping<T>> RoutedEdge<T, G> {
+    pub(crate) fn new(
+        sender: InstanceId,
+        receiver: ComponentName,
+        grouping: G,
+        targets: Targets,
+        links: Vec<LinkSender>,
+    ) -> Self {
+        let sole = grouping.sole_target(targets).filter(|i| *i < links.len());
+        let lanes = links.into_iter().map(Lane::new).collect();
+        Self { sender, receiver, grouping, targets, sole, lanes, copies: 0, misrouted: 0 }
+    }
+
+    #[cold]
+    fn misroute(&mut self, why: &dyn fmt::Display) {
+        self.misrouted += 1;
+        if super::failure_is_logged(self.misrouted) {
+            tracing::error!(
+                component = %self.sender.component,
+                instance = self.sender.index,
+                lost = self.misrouted,
+                "the grouping to {} failed on an event, which is lost: {why}",
+                self.receiver,
+            );
+        }
+    }
+}
+
+impl<T: Event, G: Grouping<T>> Edge<T> for RoutedEdge<T, G> {
+    fn push(&mut self, batch: &mut Vec<T>) {
+        if let Some(i) = self.sole {
+            self.lanes[i].push_batch(batch);
+            return;
+        }
+        // The iterator stays outside of what is caught: a panic takes the event at hand with it and
+        // leaves those behind.
+        let mut events = batch.drain(..);
+        loop {
+            let (grouping, lanes, targets) = (&mut self.grouping, &mut self.lanes, self.targets);
+            let copies = &mut self.copies;
+            let stopped = catch(|| {
+                for event in events.by_ref() {
+                    match grouping.target(&event, targets) {
+                        Target::Instance(i) => match lanes.get_mut(i) {
+                            Some(lane) => lane.push(event),
+                            None => return Some(i),
+                        },
+                        Target::All => {
+                            if let Some((last, others)) = lanes.split_last_mut() {
+                                others.iter_mut().for_each(|lane| lane.push(event.clone()));
+                                *copies += others.len() as u64;
+                                last.push(event);
+                            }
+                        }
+                    }
+                }
+                None
+            });
+            match stopped {
+                Ok(None) => return,
+                Ok(Some(i)) => {
+                    let there = self.targets.instances();
+                    self.misroute(&format_args!("instance {i} was named, there are {there}"));
+                }
+                Err(panic) => self.misroute(&panic),
+            }
+        }
+    }
+
+    fn push_control(&mut self, control: Control) {
+        self.lanes.iter_mut().for_each(|lane| lane.push_control(control));
+    }
+
+    fn flush(&mut self) {
+        self.lanes.iter_mut().for_each(Lane::flush);
+    }
+
+    fn is_blocked(&mut self, waker: &Waker) -> bool {
+        self.lanes.iter_mut().fold(false, |blocked, lane| lane.is_blocked(waker) || blocked)
+    }
+
+    fn discard(&mut self) -> u64 {
+        self.lanes.iter_mut().map(Lane::discard).sum()
+    }
+
+    fn counts(&self) -> EdgeCounts {
+        EdgeCounts {
+            sent: self.lanes.iter().map(Lane::sent).sum(),
+            copies: self.copies,
+            misrouted: self.misrouted,
+        }
+    }
+}
+
+impl<T, G> fmt::Debug for RoutedEdge<T, G> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} -> {}", self.sender, self.receiver)
+    }
+}

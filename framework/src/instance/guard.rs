@@ -1,0 +1,105 @@
+//! Runs user code so that a panic in it becomes a value, and stays off the terminal.
+
+use super::Cause;
+use std::cell::{Cell, RefCell};
+use std::panic::{self, AssertUnwindSafe, PanicHookInfo};
+use std::sync::Once;
+
+thread_local! {
+    static CATCHING: Cell<u32> = const { Cell::new(0) };
+    static PLACE: RefCell<Option<String>> = const { RefCell::new(None) };
+}
+
+static HOOK: Once = Once::new();
+
+/// Keeps the place of a panic that will be caught, and leaves every other to the hook before.
+fn install_hook() {
+    HOOK.call_once(|| {
+        let before = panic::take_hook();
+        panic::set_hook(Box::new(move |info: &PanicHookInfo<'_>| {
+            if CATCHING.get() == 0 {
+                before(info);
+                return;
+            }
+            let place = info.location().map(|l| format!("{}:{}", l.file(), l.line()));
+            PLACE.with(|slot| {
+                if let Ok(mut slot) = slot.try_borrow_mut() {
+                    *slot = place;
+                }
+            });
+        }));
+    });
+}
+
+struct Catching;
+
+impl Catching {
+    fn begin() -> Self {
+        CATCHING.set(CATCHING.get() + 1);
+        Self
+    }
+}
+
+impl Drop for Catching {
+    fn drop(&mut self) {
+        CATCHING.set(CATCHING.get() - 1);
+    }
+}
+
+/// Calls `f`; a panic comes back as its cause.
+///
+/// The caller sees to it that nothing half-changed is used afterwards: a component that panicked is
+/// built anew.
+pub(crate) fn catch<R>(f: impl FnOnce() -> R) -> Result<R, Cause> {
+    install_hook();
+    let catching = Catching::begin();
+    let result = panic::catch_unwind(AssertUnwindSafe(f));
+    drop(catching);
+    result.map_err(|payload| {
+        let message = match payload.downcast_ref::<&str>() {
+            Some(text) => (*text).to_owned(),
+            None => match payload.downcast_ref::<String>() {
+                Some(text) => text.clone(),
+                None => "a value that is no text".to_owned(),
+            },
+        };
+        drop_quietly(payload);
+        Cause::Panic { message, place: PLACE.take() }
+    })
+}
+
+/// Drops something of the user's; a panic in its destructor ends there.
+pub(crate) fn drop_quietly<T>(value: T) {
+    let catching = Catching::begin();
+    if let Err(second) = panic::catch_unwind(AssertUnwindSafe(|| drop(value))) {
+        // Its destructor may panic again; there is nothing left to gain from calling it.
+        std::mem::forget(second);
+    }
+    drop(catching);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_panic_becomes_its_message_and_place() {
+        let cause = catch(|| panic!("no {}", "car")).unwrap_err();
+        let text = cause.to_string();
+        assert!(text.starts_with("panic at ") && text.contains("guard.rs:"), "{text}");
+        assert!(text.ends_with(": no car"), "{text}");
+    }
+
+    #[test]
+    fn a_payload_that_panics_when_dropped_is_survived() {
+        struct Bomb;
+        impl Drop for Bomb {
+            fn drop(&mut self) {
+                panic!("again");
+            }
+        }
+        let cause = catch(|| panic::panic_any(Bomb)).unwrap_err();
+        assert!(cause.to_string().contains("a value that is no text"));
+        assert_eq!(catch(|| 7).unwrap(), 7);
+    }
+}

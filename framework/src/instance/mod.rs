@@ -1,0 +1,88 @@
+//! An instance as a plain state machine: frames and control go in, frames and reports come out.
+//!
+//! A machine knows no actors, no threads and no clock of its own. Two shells drive it, an actor and
+//! the seeded scheduler of the tests. A shell hands frames over with [`Machine::accept`] and calls
+//! [`Machine::poll`] when the waker that it passed was woken, or something was accepted; a poll does
+//! a bounded amount of work and never waits.
+
+mod control;
+mod edge;
+mod failure;
+mod guard;
+mod meter;
+mod operator;
+mod output;
+mod pacer;
+mod source;
+
+pub(crate) use control::{Command, ControlCell};
+pub(crate) use edge::{Edge, RoutedEdge};
+pub use failure::{Cause, Failure};
+pub(crate) use operator::{Logic, OperatorLogic, OperatorMachine, SinkLogic};
+pub(crate) use source::{SourceMachine, splits_of};
+
+use crate::component::Context;
+use crate::id::Attempt;
+use crate::link::{Frame, Pace};
+use crate::metrics::Counters;
+use std::fmt;
+use std::sync::Arc;
+use std::task;
+
+/// One instance, as its shell sees it.
+pub(crate) trait Machine: Send {
+    /// Takes a frame from the mailbox. Cheap: the work is done by [`poll`](Self::poll).
+    fn accept(&mut self, frame: Frame);
+
+    /// Goes on for about a millisecond at most, then wakes itself or arranges to be woken.
+    fn poll(&mut self, cx: &mut task::Context<'_>);
+
+    /// The end: nothing will be accepted any more. Drops and counts what is left.
+    fn close(&mut self);
+}
+
+/// What an instance tells its supervisor.
+#[derive(Debug)]
+pub(crate) enum Report {
+    /// Set up for the first time.
+    Ready,
+    /// Broken; waits for [`Command::Restart`].
+    Broken(Failure),
+    /// Built anew and set up.
+    Restarted,
+    /// Broken for good.
+    Lost(Failure),
+    /// Has processed everything, or dropped it after a stop.
+    Ended,
+}
+
+/// Where reports go.
+pub(crate) trait Reports: Send + Sync {
+    fn report(&self, report: Report);
+}
+
+/// The place of an instance in its job: all that a machine is given.
+pub(crate) struct Seat {
+    pub(crate) ctx: Context,
+    pub(crate) attempt: Attempt,
+    /// Links that end here.
+    pub(crate) links: usize,
+    pub(crate) pace: Arc<Pace>,
+    pub(crate) control: Arc<ControlCell>,
+    pub(crate) counters: Arc<Counters>,
+    pub(crate) reports: Arc<dyn Reports>,
+}
+
+impl fmt::Debug for Seat {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Seat").field("instance", &self.ctx.instance).finish_non_exhaustive()
+    }
+}
+
+/// Makes a component for an instance, at its start and at each restart.
+pub(crate) type Maker<C> = Box<dyn FnMut(&Context) -> C + Send>;
+
+/// Which of a row of failures are logged: the first ten, then at each power of two.
+pub(crate) fn failure_is_logged(count: u64) -> bool {
+    count <= 10 || count.is_power_of_two()
+}

@@ -1,0 +1,500 @@
+//! The machine of operators and sinks.
+
+use super::edge::Edge;
+use super::failure::{Cause, Failure};
+use super::guard::{catch, drop_quietly};
+use super::meter::{Meter, SLICE};
+use super::output::Output;
+use super::{Command, Machine, Maker, Report, Seat, failure_is_logged};
+use crate::component::{BoxError, Context, Fatal, Result};
+use crate::emitter::Emitter;
+use crate::event::{Event, Nothing};
+use crate::id::{CheckpointId, LinkIndex};
+use crate::link::{Batch, Control, Credit, Frame};
+use crate::operator::Operator;
+use crate::sink::Sink;
+use crate::time::Moment;
+use crate::watermark::{Advance, Frontier};
+use std::collections::VecDeque;
+use std::fmt;
+use std::sync::Arc;
+use std::task;
+
+/// What operators and sinks have in common.
+pub(crate) trait Logic: Send {
+    type In: Event;
+    type Out: Event;
+
+    fn setup(&mut self, ctx: &Context) -> Result<()>;
+    fn apply(&mut self, event: Self::In, out: &mut Emitter<Self::Out>) -> Result<()>;
+    fn flush(&mut self) -> Result<()>;
+    fn finish(&mut self, out: &mut Emitter<Self::Out>) -> Result<()>;
+}
+
+/// An operator as logic.
+#[derive(Debug)]
+pub(crate) struct OperatorLogic<O>(pub(crate) O);
+
+impl<O: Operator> Logic for OperatorLogic<O> {
+    type In = O::In;
+    type Out = O::Out;
+
+    fn setup(&mut self, ctx: &Context) -> Result<()> {
+        self.0.setup(ctx)
+    }
+
+    #[inline]
+    fn apply(&mut self, event: O::In, out: &mut Emitter<O::Out>) -> Result<()> {
+        self.0.apply(event, out)
+    }
+
+    fn flush(&mut self) -> Result<()> {
+        Ok(())
+    }
+
+    fn finish(&mut self, out: &mut Emitter<O::Out>) -> Result<()> {
+        self.0.finish(out)
+    }
+}
+
+/// A sink as logic: it emits nothing.
+#[derive(Debug)]
+pub(crate) struct SinkLogic<S>(pub(crate) S);
+
+impl<S: Sink> Logic for SinkLogic<S> {
+    type In = S::In;
+    type Out = Nothing;
+
+    fn setup(&mut self, ctx: &Context) -> Result<()> {
+        self.0.setup(ctx)
+    }
+
+    #[inline]
+    fn apply(&mut self, event: S::In, _: &mut Emitter<Nothing>) -> Result<()> {
+        self.0.write(event)
+    }
+
+    fn flush(&mut self) -> Result<()> {
+        self.0.flush()
+    }
+
+    fn finish(&mut self, _: &mut Emitter<Nothing>) -> Result<()> {
+        self.0.finish()
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Phase {
+    /// Not set up yet.
+    New,
+    Running,
+    /// Waits for the order to build the component anew.
+    Broken,
+    /// Has passed on the end of data; control still goes through.
+    Finished,
+    /// Has passed on the close; frames may wait for credit.
+    Closing,
+    /// Nothing left to do.
+    Over,
+}
+
+/// What has arrived on one link.
+#[derive(Clone, Copy, Debug, Default)]
+struct Input {
+    barrier: Option<CheckpointId>,
+    ended: bool,
+    closed: bool,
+}
+
+/// The frame at hand. Events are taken from the front, so what is left of it is where to go on.
+struct Current<T> {
+    link: LinkIndex,
+    events: VecDeque<T>,
+    /// The box that the events came in.
+    empty: Option<Batch<T>>,
+    control: Option<Control>,
+    credit: Credit,
+}
+
+/// How a run through events came to its end.
+enum Stop {
+    /// The chunk is used up, or the output is full.
+    Chunk,
+    Error(BoxError),
+    Panic(Cause),
+}
+
+/// An operator or a sink as a state machine.
+pub(crate) struct OperatorMachine<L: Logic> {
+    seat: Seat,
+    maker: Maker<L>,
+    logic: Option<L>,
+    phase: Phase,
+    inbox: VecDeque<Frame>,
+    current: Option<Current<L::In>>,
+    inputs: Vec<Input>,
+    frontier: Frontier,
+    /// The last barrier passed on.
+    barrier: Option<CheckpointId>,
+    output: Output<L::Out>,
+    meter: Meter,
+    /// Had nothing to do when it was last polled.
+    idle: bool,
+    processed: u64,
+}
+
+impl<L: Logic> OperatorMachine<L> {
+    pub(crate) fn new(seat: Seat, maker: Maker<L>, edges: Vec<Box<dyn Edge<L::Out>>>) -> Self {
+        Self {
+            maker,
+            logic: None,
+            phase: Phase::New,
+            inbox: VecDeque::new(),
+            current: None,
+            inputs: vec![Input::default(); seat.links],
+            frontier: Frontier::new(seat.links),
+            barrier: None,
+            output: Output::new(edges, Arc::clone(&seat.counters)),
+            meter: Meter::new(Arc::clone(&seat.pace)),
+            idle: true,
+            processed: 0,
+            seat,
+        }
+    }
+
+    /// Builds the component and sets it up.
+    fn build(&mut self) -> Result<(), Cause> {
+        if let Some(old) = self.logic.take() {
+            drop_quietly(old);
+        }
+        let (maker, ctx) = (&mut self.maker, &self.seat.ctx);
+        let logic = catch(|| {
+            let mut logic = maker(ctx);
+            logic.setup(ctx).map(|()| logic)
+        })?;
+        self.logic = Some(logic.map_err(|error| Cause::Setup(Arc::new(error)))?);
+        Ok(())
+    }
+
+    fn start(&mut self) {
+        match self.build() {
+            Ok(()) => {
+                self.phase = Phase::Running;
+                self.seat.reports.report(Report::Ready);
+            }
+            Err(cause) => self.lose(cause, None),
+        }
+    }
+
+    fn restart(&mut self) {
+        match self.build() {
+            Ok(()) => {
+                self.phase = Phase::Running;
+                self.seat.counters.restarts.add(1);
+                self.seat.reports.report(Report::Restarted);
+            }
+            Err(cause) => self.break_down(cause, None),
+        }
+    }
+
+    fn failure(&self, cause: Cause, event: Option<u64>) -> Failure {
+        Failure { instance: self.seat.ctx.instance.clone(), event, cause }
+    }
+
+    /// Broken, and to be built anew.
+    fn break_down(&mut self, cause: Cause, event: Option<u64>) {
+        self.phase = Phase::Broken;
+        let failure = self.failure(cause, event);
+        self.seat.reports.report(Report::Broken(failure));
+    }
+
+    /// Broken for good: the job is going to end.
+    fn lose(&mut self, cause: Cause, event: Option<u64>) {
+        self.phase = Phase::Broken;
+        let failure = self.failure(cause, event);
+        self.seat.reports.report(Report::Lost(failure));
+    }
+
+    /// Processes events of the frame at hand, at most `most`, until one fails or the output is full.
+    fn run(&mut self, most: usize) -> Stop {
+        let (Some(current), Some(logic)) = (&mut self.current, &mut self.logic) else {
+            return Stop::Chunk;
+        };
+        let out = &mut self.output.emitter;
+        let events = &mut current.events;
+        let before = events.len();
+        let least = before.saturating_sub(most);
+        let result = catch(|| {
+            while events.len() > least && !out.is_full() {
+                let Some(event) = events.pop_front() else { break };
+                out.set_mark();
+                if let Err(error) = logic.apply(event, out) {
+                    return Some(error);
+                }
+            }
+            None
+        });
+        let taken = (before - events.len()) as u64;
+        let counters = &self.seat.counters;
+        self.processed += taken;
+        let stop = match result {
+            Ok(None) => {
+                counters.applied.add(taken);
+                return Stop::Chunk;
+            }
+            Ok(Some(error)) => Stop::Error(error),
+            Err(panic) => Stop::Panic(panic),
+        };
+        out.cut_to_mark();
+        counters.applied.add(taken - 1);
+        counters.failed.add(1);
+        stop
+    }
+
+    /// Goes on with the frame at hand.
+    fn advance(&mut self, now: Moment) -> Moment {
+        let before = self.processed;
+        let stop = self.run(self.meter.chunk());
+        let clock = Arc::clone(&self.seat.ctx.clock);
+        let then = if self.processed > before {
+            let then = clock.now();
+            self.meter.record(self.processed - before, then);
+            then
+        } else {
+            now
+        };
+        match stop {
+            Stop::Chunk => {}
+            Stop::Error(error) if Fatal::is(&*error) => {
+                self.lose(Cause::error(error), Some(self.processed));
+            }
+            Stop::Error(error) => self.note(error),
+            Stop::Panic(cause) => self.break_down(cause, Some(self.processed)),
+        }
+        if self.output.emitter.is_full() {
+            self.output.route();
+        }
+        self.output.flush_if_due(then);
+        then
+    }
+
+    fn note(&self, error: BoxError) {
+        let failed = self.seat.counters.failed.get();
+        if failure_is_logged(failed) {
+            let id = &self.seat.ctx.instance;
+            let failure = self.failure(Cause::error(error), Some(self.processed));
+            tracing::warn!(
+                job = &*self.seat.ctx.job,
+                component = %id.component,
+                instance = id.index,
+                failed,
+                "event lost: {failure}",
+            );
+        }
+    }
+
+    /// The events of the frame at hand are done: acts on its control element, gives the credit back.
+    fn complete(&mut self, current: Current<L::In>, now: Moment) {
+        let Current { link, events, empty, control, credit } = current;
+        if let Some(mut buffer) = empty {
+            *buffer = Vec::from(events);
+            credit.recycle(buffer);
+        } else {
+            drop(credit);
+        }
+        self.output.frame_done(now);
+        match control {
+            None => {}
+            Some(Control::Watermark(watermark)) => {
+                let advance = self.frontier.watermark(link, watermark);
+                self.pass_on(advance);
+            }
+            Some(Control::Idle) => {
+                let advance = self.frontier.idle(link);
+                self.pass_on(advance);
+            }
+            Some(Control::Barrier(n)) => {
+                self.inputs[link.as_usize()].barrier = Some(n);
+                self.pass_on_barrier();
+            }
+            Some(Control::End) => {
+                self.inputs[link.as_usize()].ended = true;
+                let advance = self.frontier.end(link);
+                self.pass_on(advance);
+                self.pass_on_barrier();
+                if self.inputs.iter().all(|input| input.ended) {
+                    self.finish();
+                }
+            }
+            Some(Control::Close) => self.inputs[link.as_usize()].closed = true,
+        }
+        if self.phase == Phase::Finished && self.inputs.iter().all(|input| input.closed) {
+            self.output.control(Control::Close);
+            self.phase = Phase::Closing;
+        }
+    }
+
+    fn pass_on(&mut self, advance: Option<Advance>) {
+        match advance {
+            None => {}
+            Some(Advance::To(watermark)) => self.output.control(Control::Watermark(watermark)),
+            Some(Advance::Idle) => self.output.control(Control::Idle),
+        }
+    }
+
+    /// Passes a barrier on once it has come over every link that has not ended.
+    fn pass_on_barrier(&mut self) {
+        let slowest = self.inputs.iter().filter(|i| !i.ended).map(|i| i.barrier).min();
+        if let Some(Some(n)) = slowest
+            && self.barrier < Some(n)
+        {
+            self.barrier = Some(n);
+            self.output.control(Control::Barrier(n));
+        }
+    }
+
+    /// All inputs are at their end.
+    fn finish(&mut self) {
+        let Some(logic) = &mut self.logic else { return };
+        let out = &mut self.output.emitter;
+        out.set_mark();
+        let finished = catch(|| logic.finish(out))
+            .and_then(|r| r.map_err(|error| Cause::Finish(Arc::new(error))));
+        match finished {
+            Ok(()) => {
+                self.output.control(Control::End);
+                self.phase = Phase::Finished;
+            }
+            Err(cause) => {
+                self.output.emitter.cut_to_mark();
+                self.lose(cause, None);
+            }
+        }
+    }
+
+    /// Nothing more to read: what was gathered leaves.
+    fn rest(&mut self, now: Moment) {
+        self.output.flush(now);
+        if let Some(logic) = &mut self.logic {
+            let flushed = catch(|| logic.flush())
+                .and_then(|r| r.map_err(|error| Cause::Finish(Arc::new(error))));
+            if let Err(cause) = flushed {
+                self.lose(cause, None);
+            }
+        }
+    }
+
+    fn drop_everything(&mut self) {
+        self.phase = Phase::Over;
+        let mut discarded = 0;
+        if let Some(current) = self.current.take() {
+            discarded += current.events.len();
+            drop_quietly(current);
+        }
+        for frame in self.inbox.drain(..) {
+            discarded += frame.events();
+            drop_quietly(frame);
+        }
+        self.seat.counters.discarded.add(discarded as u64);
+        self.output.discard();
+    }
+
+    fn next_frame(&mut self) -> bool {
+        let Some(frame) = self.inbox.pop_front() else { return false };
+        let link = frame.link;
+        let (batch, control, credit) = frame.open::<L::In>();
+        if batch.is_some() {
+            self.frontier.wake(link);
+        }
+        let mut empty = batch;
+        let events = empty.as_mut().map_or_else(Vec::new, |batch| std::mem::take(&mut **batch));
+        self.current = Some(Current { link, events: events.into(), empty, control, credit });
+        true
+    }
+}
+
+impl<L: Logic> Machine for OperatorMachine<L> {
+    fn accept(&mut self, frame: Frame) {
+        let events = frame.events() as u64;
+        if frame.attempt != self.seat.attempt {
+            self.seat.counters.stale.add(events);
+            return;
+        }
+        self.seat.counters.received.add(events);
+        if self.phase == Phase::Over {
+            self.seat.counters.discarded.add(events);
+            drop_quietly(frame);
+        } else {
+            self.inbox.push_back(frame);
+        }
+    }
+
+    fn poll(&mut self, cx: &mut task::Context<'_>) {
+        self.seat.control.register(cx.waker());
+        let mut now = self.seat.ctx.clock.now();
+        let slice_ends = now + SLICE;
+        if std::mem::take(&mut self.idle) {
+            self.meter.start(now);
+        }
+        loop {
+            if self.phase == Phase::Over {
+                return;
+            }
+            if self.seat.control.has(Command::Halt) {
+                self.drop_everything();
+                self.seat.reports.report(Report::Ended);
+                return;
+            }
+            match self.phase {
+                Phase::New => self.start(),
+                Phase::Broken if self.seat.control.take(Command::Restart) => self.restart(),
+                _ => {}
+            }
+            if self.phase == Phase::Broken {
+                return;
+            }
+            if self.output.is_blocked(cx.waker()) {
+                return;
+            }
+            if self.phase == Phase::Closing {
+                self.phase = Phase::Over;
+                self.seat.reports.report(Report::Ended);
+                return;
+            }
+            if now >= slice_ends {
+                cx.waker().wake_by_ref();
+                return;
+            }
+            if self.current.is_none() && !self.next_frame() {
+                self.rest(now);
+                if self.phase == Phase::Broken || self.output.is_blocked(cx.waker()) {
+                    return;
+                }
+                self.idle = true;
+                return;
+            }
+            now = self.advance(now);
+            if self.phase == Phase::Running || self.phase == Phase::Finished {
+                if let Some(done) = self.current.take_if(|current| current.events.is_empty()) {
+                    self.complete(done, now);
+                }
+            }
+        }
+    }
+
+    fn close(&mut self) {
+        self.drop_everything();
+        if let Some(logic) = self.logic.take() {
+            drop_quietly(logic);
+        }
+    }
+}
+
+impl<L: Logic> fmt::Debug for OperatorMachine<L> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("OperatorMachine")
+            .field("instance", &self.seat.ctx.instance)
+            .field("phase", &self.phase)
+            .finish_non_exhaustive()
+    }
+}

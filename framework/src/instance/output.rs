@@ -1,0 +1,126 @@
+//! [`Output`]: all that an instance sends, and when it leaves.
+
+use super::edge::{Edge, EdgeCounts};
+use super::meter::SLICE;
+use crate::emitter::Emitter;
+use crate::event::Event;
+use crate::link::{BatchSize, Control};
+use crate::metrics::Counters;
+use crate::time::Moment;
+use std::fmt;
+use std::sync::Arc;
+use std::task::Waker;
+
+/// The emitter of an instance, with the edges that take its batches.
+///
+/// A full batch leaves at once. A partial one leaves when the instance has nothing more to read,
+/// before a control element, and after eight input frames or a millisecond at the latest.
+pub(crate) struct Output<T> {
+    pub(crate) emitter: Emitter<T>,
+    edges: Vec<Box<dyn Edge<T>>>,
+    counters: Arc<Counters>,
+    counted: EdgeCounts,
+    frames: u32,
+    flushed: Moment,
+}
+
+impl<T: Event> Output<T> {
+    const FRAMES: u32 = 8;
+
+    pub(crate) fn new(edges: Vec<Box<dyn Edge<T>>>, counters: Arc<Counters>) -> Self {
+        let emitter = Emitter::with_room(BatchSize::for_type::<T>().events);
+        let counted = EdgeCounts::default();
+        Self { emitter, edges, counters, counted, frames: 0, flushed: Moment::START }
+    }
+
+    /// Routes what was emitted.
+    pub(crate) fn route(&mut self) {
+        let emitted = self.emitter.len() as u64;
+        if emitted == 0 {
+            return;
+        }
+        self.counters.emitted.add(emitted);
+        let buffer = self.emitter.buffer();
+        match self.edges.split_last_mut() {
+            None => {
+                self.counters.unread.add(emitted);
+                buffer.clear();
+            }
+            Some((last, others)) => {
+                for edge in others.iter_mut() {
+                    edge.push(&mut buffer.clone());
+                }
+                self.counters.copies.add(emitted * others.len() as u64);
+                last.push(buffer);
+            }
+        }
+        self.count();
+    }
+
+    fn count(&mut self) {
+        let mut now = EdgeCounts::default();
+        for counts in self.edges.iter().map(|edge| edge.counts()) {
+            now.sent += counts.sent;
+            now.copies += counts.copies;
+            now.misrouted += counts.misrouted;
+        }
+        self.counters.sent.add(now.sent - self.counted.sent);
+        self.counters.copies.add(now.copies - self.counted.copies);
+        self.counters.misrouted.add(now.misrouted - self.counted.misrouted);
+        self.counted = now;
+    }
+
+    /// An input frame, or a call of a source, is done.
+    pub(crate) fn frame_done(&mut self, now: Moment) {
+        self.frames += 1;
+        if self.frames >= Self::FRAMES {
+            self.flush(now);
+        }
+    }
+
+    /// Flushes if the last time is a millisecond ago.
+    pub(crate) fn flush_if_due(&mut self, now: Moment) {
+        if now.since(self.flushed) >= SLICE {
+            self.flush(now);
+        }
+    }
+
+    /// Sends everything that credit allows.
+    pub(crate) fn flush(&mut self, now: Moment) {
+        self.route();
+        self.edges.iter_mut().for_each(|edge| edge.flush());
+        self.count();
+        self.frames = 0;
+        self.flushed = now;
+    }
+
+    /// Puts a control element behind everything emitted so far.
+    pub(crate) fn control(&mut self, control: Control) {
+        self.route();
+        self.edges.iter_mut().for_each(|edge| edge.push_control(control));
+        self.count();
+    }
+
+    /// Whether frames wait for credit; the waker is then woken when some comes home.
+    pub(crate) fn is_blocked(&mut self, waker: &Waker) -> bool {
+        let blocked =
+            self.edges.iter_mut().fold(false, |blocked, edge| edge.is_blocked(waker) || blocked);
+        self.count();
+        blocked
+    }
+
+    /// Drops and counts what was not sent.
+    pub(crate) fn discard(&mut self) {
+        let emitted = self.emitter.len() as u64;
+        self.emitter.buffer().clear();
+        self.counters.emitted.add(emitted);
+        let unsent: u64 = self.edges.iter_mut().map(|edge| edge.discard()).sum();
+        self.counters.unsent.add(unsent + emitted);
+    }
+}
+
+impl<T> fmt::Debug for Output<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Output").field("edges", &self.edges.len()).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,473 @@
+//! The machine of sources.
+
+use super::edge::Edge;
+use super::failure::{Cause, Failure};
+use super::guard::{catch, drop_quietly};
+use super::meter::SLICE;
+use super::output::Output;
+use super::pacer::Pacer;
+use super::{Command, Machine, Maker, Report, Seat, failure_is_logged};
+use crate::component::{Context, Fatal, Result, Split};
+use crate::emitter::Emitter;
+use crate::link::{Control, Frame};
+use crate::source::{Progress, Source, Splits};
+use crate::time::Moment;
+use futures::Stream;
+use futures::future::BoxFuture;
+use futures::stream;
+use std::fmt;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{self, Poll};
+use std::time::Duration;
+
+/// The splits that instance `index` of `parallelism` reads.
+pub(crate) fn splits_of(splits: Splits, index: usize, parallelism: usize) -> Vec<Split> {
+    match splits {
+        Splits::PerInstance => vec![Split { index, count: parallelism }],
+        Splits::Fixed(count) => {
+            (index..count).step_by(parallelism).map(|index| Split { index, count }).collect()
+        }
+    }
+}
+
+/// What a reader yields.
+enum Item<S: Source> {
+    /// Set up.
+    Ready(Result<()>),
+    /// One `next` has completed.
+    Step { events: Vec<S::Out>, outcome: Result<Progress>, position: S::Saved },
+}
+
+type Reader<S> = Pin<Box<dyn Stream<Item = Item<S>> + Send>>;
+
+/// The buffer and the limit for the next call, shared with the reader, which owns the source.
+struct Turn<T> {
+    buffer: Vec<T>,
+    limit: usize,
+}
+
+type SharedTurn<T> = Arc<Mutex<Turn<T>>>;
+
+/// Reads one split, one `next` for each time that the stream is asked for an item. A pending `next`
+/// stays pending inside, whatever happens outside.
+fn read<S: Source>(source: S, ctx: Context, turn: SharedTurn<S::Out>) -> Reader<S> {
+    let state = (source, ctx, turn, false);
+    Box::pin(stream::unfold(state, |(mut source, ctx, turn, ready)| async move {
+        if !ready {
+            let outcome = source.setup(&ctx).await;
+            return Some((Item::Ready(outcome), (source, ctx, turn, true)));
+        }
+        let mut out = {
+            let mut turn = turn.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut out = Emitter::with_room(turn.limit);
+            *out.buffer() = std::mem::take(&mut turn.buffer);
+            out
+        };
+        let outcome = source.next(&mut out).await;
+        let position = source.save();
+        let events = std::mem::take(out.buffer());
+        Some((Item::Step { events, outcome, position }, (source, ctx, turn, true)))
+    }))
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    /// `setup` runs.
+    Opening,
+    Reading,
+    /// Waits for the order to build the source anew.
+    Broken,
+    Ended,
+}
+
+struct SplitReader<S: Source> {
+    split: Split,
+    reader: Option<Reader<S>>,
+    turn: SharedTurn<S::Out>,
+    state: State,
+    /// After the last `next` that completed.
+    position: Option<S::Saved>,
+    errors_in_row: u32,
+    /// Until when it rests after an error.
+    rest: Option<BoxFuture<'static, ()>>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Phase {
+    /// Not all splits are set up yet.
+    New,
+    Running,
+    /// Lost for good: waits for the halt.
+    Lost,
+    /// Has put end and close on its links.
+    Closing,
+    Over,
+}
+
+/// A source as a state machine.
+pub(crate) struct SourceMachine<S: Source> {
+    seat: Seat,
+    maker: Maker<S>,
+    splits: Vec<SplitReader<S>>,
+    /// Whose turn it is.
+    turn: usize,
+    phase: Phase,
+    output: Output<S::Out>,
+    pacer: Option<Pacer>,
+    alarm: Option<BoxFuture<'static, ()>>,
+}
+
+/// What became of asking one split.
+enum Asked {
+    Progress,
+    Pending,
+}
+
+impl<S: Source> SourceMachine<S> {
+    const ERRORS_IN_ROW: u32 = 10;
+
+    /// `rate` is the share of this instance, in events a second.
+    pub(crate) fn new(
+        seat: Seat,
+        maker: Maker<S>,
+        splits: &[Split],
+        rate: Option<f64>,
+        edges: Vec<Box<dyn Edge<S::Out>>>,
+    ) -> Self {
+        let splits = splits
+            .iter()
+            .map(|&split| SplitReader {
+                split,
+                reader: None,
+                turn: Arc::new(Mutex::new(Turn { buffer: Vec::new(), limit: 1 })),
+                state: State::Opening,
+                position: None,
+                errors_in_row: 0,
+                rest: None,
+            })
+            .collect();
+        Self {
+            maker,
+            splits,
+            turn: 0,
+            phase: Phase::New,
+            output: Output::new(edges, Arc::clone(&seat.counters)),
+            pacer: rate.map(Pacer::new),
+            alarm: None,
+            seat,
+        }
+    }
+
+    /// Builds the source of split `i`, at the position that it had reached.
+    fn build(&mut self, i: usize) -> Result<(), Cause> {
+        let split = &mut self.splits[i];
+        if let Some(old) = split.reader.take() {
+            drop_quietly(old);
+        }
+        let ctx = Context { split: split.split, ..self.seat.ctx.clone() };
+        let maker = &mut self.maker;
+        let position = split.position.clone();
+        let source = catch(|| {
+            let mut source = maker(&ctx);
+            if let Some(position) = position {
+                source.load(position);
+            }
+            source
+        })?;
+        split.reader = Some(read(source, ctx, Arc::clone(&split.turn)));
+        split.state = State::Opening;
+        Ok(())
+    }
+
+    fn failure(&self, cause: Cause) -> Failure {
+        let event = Some(self.seat.counters.emitted.get() + self.output.emitter.len() as u64 + 1);
+        Failure { instance: self.seat.ctx.instance.clone(), event, cause }
+    }
+
+    fn break_down(&mut self, i: usize, cause: Cause) {
+        self.splits[i].state = State::Broken;
+        if let Some(old) = self.splits[i].reader.take() {
+            drop_quietly(old);
+        }
+        let failure = self.failure(cause);
+        self.seat.reports.report(Report::Broken(failure));
+    }
+
+    fn lose(&mut self, cause: Cause) {
+        self.phase = Phase::Lost;
+        let failure = self.failure(cause);
+        self.seat.reports.report(Report::Lost(failure));
+    }
+
+    /// Polls the reader of split `i` once.
+    fn ask(&mut self, i: usize, allowed: usize, cx: &mut task::Context<'_>) -> Asked {
+        if self.splits[i].reader.is_none()
+            && let Err(cause) = self.build(i)
+        {
+            self.break_down(i, cause);
+            return Asked::Progress;
+        }
+        let split = &mut self.splits[i];
+        if let Some(rest) = &mut split.rest {
+            if rest.as_mut().poll(cx).is_pending() {
+                return Asked::Pending;
+            }
+            split.rest = None;
+        }
+        let Some(reader) = &mut split.reader else { return Asked::Pending };
+        split.turn.lock().unwrap_or_else(PoisonError::into_inner).limit = allowed;
+        match catch(|| reader.as_mut().poll_next(cx)) {
+            Ok(Poll::Pending) => return Asked::Pending,
+            Ok(Poll::Ready(Some(Item::Ready(outcome)))) => self.opened(i, outcome),
+            Ok(Poll::Ready(Some(Item::Step { events, outcome, position }))) => {
+                self.splits[i].position = Some(position);
+                self.stepped(i, events, outcome);
+            }
+            // The reader never ends by itself.
+            Ok(Poll::Ready(None)) => self.splits[i].state = State::Ended,
+            Err(panic) => {
+                if self.splits[i].state == State::Reading {
+                    self.seat.counters.failed.add(1);
+                }
+                self.break_down(i, panic);
+            }
+        }
+        Asked::Progress
+    }
+
+    fn opened(&mut self, i: usize, outcome: Result<()>) {
+        match outcome {
+            Ok(()) => {
+                self.splits[i].state = State::Reading;
+                let opening = self.splits.iter().any(|s| s.state == State::Opening);
+                if self.phase == Phase::New {
+                    if !opening {
+                        self.phase = Phase::Running;
+                        self.seat.reports.report(Report::Ready);
+                    }
+                } else {
+                    self.seat.counters.restarts.add(1);
+                    self.seat.reports.report(Report::Restarted);
+                }
+            }
+            Err(error) => {
+                let fatal = Fatal::is(&*error);
+                let cause = Cause::Setup(Arc::new(error));
+                // The first start fails at once: nothing has worked yet that could work again.
+                if self.phase == Phase::New || fatal {
+                    self.lose(cause);
+                } else {
+                    self.break_down(i, cause);
+                }
+            }
+        }
+    }
+
+    fn stepped(&mut self, i: usize, mut events: Vec<S::Out>, outcome: Result<Progress>) {
+        let emitted = events.len() as u64;
+        if let Some(pacer) = &mut self.pacer {
+            pacer.record(emitted);
+        }
+        let out = self.output.emitter.buffer();
+        if out.is_empty() {
+            std::mem::swap(out, &mut events);
+        } else {
+            out.append(&mut events);
+        }
+        if self.output.emitter.is_full() {
+            self.output.route();
+            // What came back from the links serves the next call.
+            if events.capacity() == 0 {
+                std::mem::swap(&mut events, self.output.emitter.buffer());
+            }
+        }
+        let split = &mut self.splits[i];
+        split.turn.lock().unwrap_or_else(PoisonError::into_inner).buffer = events;
+        if emitted > 0 {
+            split.errors_in_row = 0;
+        }
+        match outcome {
+            Ok(Progress::More) => {}
+            Ok(Progress::End) => {
+                split.state = State::Ended;
+                if let Some(reader) = split.reader.take() {
+                    drop_quietly(reader);
+                }
+            }
+            Err(error) => {
+                self.seat.counters.failed.add(1);
+                split.errors_in_row += 1;
+                let row = split.errors_in_row;
+                if Fatal::is(&*error) || row >= Self::ERRORS_IN_ROW {
+                    self.lose(Cause::error(error));
+                    return;
+                }
+                if row > 1 {
+                    let pause = Duration::from_millis(10 << (row - 2).min(6));
+                    let clock = &self.seat.ctx.clock;
+                    self.splits[i].rest = Some(clock.sleep_until(clock.now() + pause));
+                }
+                self.note(Cause::error(error));
+            }
+        }
+    }
+
+    fn note(&self, cause: Cause) {
+        let failed = self.seat.counters.failed.get();
+        if failure_is_logged(failed) {
+            let id = &self.seat.ctx.instance;
+            let failure = self.failure(cause);
+            tracing::warn!(
+                job = &*self.seat.ctx.job,
+                component = %id.component,
+                instance = id.index,
+                failed,
+                "event lost: {failure}",
+            );
+        }
+    }
+
+    /// How many events may leave now; `None` if the rate allows none, and an alarm is set.
+    fn allowance(&mut self, now: Moment, cx: &mut task::Context<'_>) -> Option<usize> {
+        let emitter = &self.output.emitter;
+        let room = emitter.limit().saturating_sub(emitter.len()).max(1);
+        let Some(pacer) = &mut self.pacer else { return Some(room) };
+        let allowed = pacer.allowed(now);
+        if allowed > 0 {
+            self.alarm = None;
+            return Some(allowed.min(room));
+        }
+        let due = pacer.next();
+        let clock = &self.seat.ctx.clock;
+        let alarm = self.alarm.get_or_insert_with(|| clock.sleep_until(due));
+        if alarm.as_mut().poll(cx).is_ready() {
+            self.alarm = None;
+            cx.waker().wake_by_ref();
+        }
+        None
+    }
+
+    /// Asks the splits in turn, until one has something. Says whether any did.
+    fn ask_around(&mut self, allowed: usize, go: bool, cx: &mut task::Context<'_>) -> bool {
+        for _ in 0..self.splits.len() {
+            let i = self.turn;
+            self.turn = (i + 1) % self.splits.len();
+            let ask = match self.splits[i].state {
+                State::Opening => true,
+                State::Reading => go,
+                State::Broken | State::Ended => false,
+            };
+            if ask && matches!(self.ask(i, allowed, cx), Asked::Progress) {
+                return true;
+            }
+        }
+        false
+    }
+
+    fn end(&mut self) {
+        for split in &mut self.splits {
+            split.state = State::Ended;
+            if let Some(reader) = split.reader.take() {
+                drop_quietly(reader);
+            }
+        }
+        if self.phase == Phase::New {
+            self.seat.reports.report(Report::Ready);
+        }
+        self.output.control(Control::End);
+        self.output.control(Control::Close);
+        self.phase = Phase::Closing;
+    }
+
+    fn rebuild_broken(&mut self) {
+        for i in 0..self.splits.len() {
+            if self.splits[i].state == State::Broken
+                && let Err(cause) = self.build(i)
+            {
+                self.break_down(i, cause);
+            }
+        }
+    }
+}
+
+impl<S: Source> Machine for SourceMachine<S> {
+    fn accept(&mut self, frame: Frame) {
+        // No link ends in a source.
+        drop(frame);
+    }
+
+    fn poll(&mut self, cx: &mut task::Context<'_>) {
+        self.seat.control.register(cx.waker());
+        let clock = Arc::clone(&self.seat.ctx.clock);
+        let mut now = clock.now();
+        let slice_ends = now + SLICE;
+        loop {
+            if self.phase == Phase::Over {
+                return;
+            }
+            if self.seat.control.has(Command::Halt) {
+                self.close();
+                self.seat.reports.report(Report::Ended);
+                return;
+            }
+            if self.seat.control.take(Command::Restart) {
+                self.rebuild_broken();
+            }
+            if self.phase == Phase::Lost {
+                return;
+            }
+            let all_ended = self.splits.iter().all(|s| s.state == State::Ended);
+            let open = matches!(self.phase, Phase::New | Phase::Running);
+            if open && (all_ended || self.seat.control.has(Command::Drain)) {
+                self.end();
+            }
+            if self.output.is_blocked(cx.waker()) {
+                return;
+            }
+            if self.phase == Phase::Closing {
+                self.phase = Phase::Over;
+                self.seat.reports.report(Report::Ended);
+                return;
+            }
+            if now >= slice_ends {
+                cx.waker().wake_by_ref();
+                return;
+            }
+            let go = self.seat.control.has(Command::Go);
+            let asked = match self.allowance(now, cx) {
+                Some(allowed) => self.ask_around(allowed, go, cx),
+                None => false,
+            };
+            if !asked {
+                self.output.flush(now);
+                // Blocked or not, there is nothing to do before a credit, an event or an order.
+                self.output.is_blocked(cx.waker());
+                return;
+            }
+            now = clock.now();
+            self.output.frame_done(now);
+            self.output.flush_if_due(now);
+        }
+    }
+
+    fn close(&mut self) {
+        self.phase = Phase::Over;
+        for split in &mut self.splits {
+            split.state = State::Ended;
+            if let Some(reader) = split.reader.take() {
+                drop_quietly(reader);
+            }
+        }
+        self.output.discard();
+    }
+}
+
+impl<S: Source> fmt::Debug for SourceMachine<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SourceMachine")
+            .field("instance", &self.seat.ctx.instance)
+            .field("phase", &self.phase)
+            .finish_non_exhaustive()
+    }
+}

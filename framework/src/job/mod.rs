@@ -1,0 +1,167 @@
+//! [`Job`]: the whole program, as it is being built.
+
+mod blueprint;
+mod graph;
+mod stream;
+mod validate;
+
+pub(crate) use blueprint::Connection;
+pub(crate) use graph::{Graph, NodeId, Role};
+pub use stream::{Grouped, SinkStage, SourceStage, Stage, Stream};
+pub use validate::{Problem, Problems};
+
+use crate::key::KeyGroups;
+use crate::link::LinkLimits;
+use crate::restart::RestartStrategy;
+use crate::source::Source;
+use blueprint::SourceBlueprint;
+use graph::Node;
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// A graph of sources, operators and sinks, to be run by an [`Engine`](crate::Engine).
+///
+/// ```
+/// use streamwork::prelude::*;
+///
+/// let numbers = Collect::new();
+/// let job = Job::new("numbers");
+/// job.source(FromIter::new(1..=3_u64)).sink(numbers.clone());
+/// Engine::new().run(job).unwrap();
+/// assert_eq!(numbers.take(), [1, 2, 3]);
+/// ```
+pub struct Job {
+    name: String,
+    delivery: Delivery,
+    key_groups: KeyGroups,
+    limits: LinkLimits,
+    restarts: RestartStrategy,
+    graph: SharedGraph,
+}
+
+/// The graph under construction, shared with the streams that extend it.
+#[derive(Clone, Default)]
+pub(crate) struct SharedGraph(Arc<Mutex<Graph>>);
+
+impl SharedGraph {
+    pub(crate) fn lock(&self) -> MutexGuard<'_, Graph> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// What the job promises about each event.
+///
+/// ```
+/// use streamwork::Delivery;
+/// assert_eq!(Delivery::default(), Delivery::at_most_once());
+/// assert_eq!(Delivery::at_most_once().to_string(), "at-most-once");
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub enum Delivery {
+    /// Each event is processed once or not at all: what fails is lost, counted and logged.
+    #[default]
+    AtMostOnce,
+}
+
+impl Delivery {
+    /// Each event is processed once or not at all: what fails is lost, counted and logged.
+    #[must_use]
+    pub const fn at_most_once() -> Self {
+        Self::AtMostOnce
+    }
+}
+
+impl fmt::Display for Delivery {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::AtMostOnce => f.write_str("at-most-once"),
+        }
+    }
+}
+
+impl Job {
+    /// An empty job. Its name is found again in logs and errors.
+    #[must_use]
+    pub fn new(name: impl Into<String>) -> Self {
+        Self {
+            name: name.into(),
+            delivery: Delivery::default(),
+            key_groups: KeyGroups::DEFAULT,
+            limits: LinkLimits::default(),
+            restarts: RestartStrategy::default(),
+            graph: SharedGraph::default(),
+        }
+    }
+
+    /// Sets the delivery semantic.
+    #[must_use]
+    pub fn delivery(mut self, delivery: Delivery) -> Self {
+        self.delivery = delivery;
+        self
+    }
+
+    /// Sets the number of key groups (128): the bound on the parallelism of keyed components.
+    #[must_use]
+    pub fn key_groups(mut self, groups: KeyGroups) -> Self {
+        self.key_groups = groups;
+        self
+    }
+
+    /// Sets the bounds of every link.
+    #[must_use]
+    pub fn link_limits(mut self, limits: LinkLimits) -> Self {
+        self.limits = limits;
+        self
+    }
+
+    /// Sets how often, and how soon, an instance is built anew after a panic.
+    #[must_use]
+    pub fn restarts(mut self, strategy: RestartStrategy) -> Self {
+        self.restarts = strategy;
+        self
+    }
+
+    /// The job's name.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Adds a source.
+    pub fn source<S: Source + Clone>(&self, source: S) -> SourceStage<S::Out> {
+        let name = source.name().to_owned();
+        let parallelism = source.parallelism();
+        let blueprint = SourceBlueprint::new(source);
+        let node = self.graph.lock().add_node(Node {
+            name: name.into(),
+            parallelism,
+            role: Role::Source,
+            blocking: S::BLOCKING,
+            rate: None,
+            blueprint: Box::new(blueprint),
+        });
+        SourceStage::new(self.graph.clone(), node)
+    }
+
+    pub(crate) fn restart_strategy(&self) -> RestartStrategy {
+        self.restarts
+    }
+
+    pub(crate) fn settings(&self) -> (Delivery, KeyGroups, LinkLimits) {
+        (self.delivery, self.key_groups, self.limits)
+    }
+
+    /// Checks the graph and takes it out.
+    pub(crate) fn into_graph(self) -> Result<Graph, Problems> {
+        let graph = std::mem::take(&mut *self.graph.lock());
+        let problems = validate::check(&graph, self.key_groups);
+        if problems.is_empty() { Ok(graph) } else { Err(Problems::new(problems)) }
+    }
+}
+
+impl fmt::Debug for Job {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Job").field("name", &self.name).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,220 @@
+//! Everything that can be refused before a job runs.
+
+use super::graph::{Graph, NodeId, Role};
+use crate::id::ComponentName;
+use crate::key::KeyGroups;
+use std::collections::BTreeMap;
+use std::fmt;
+
+/// One thing that is wrong with a job.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Problem {
+    /// There is nothing to run.
+    #[error("it has no source: add one with `job.source(..)`")]
+    Empty,
+    /// A component without a name.
+    #[error("a {role} has an empty name: give it one with `.named(\"..\")`")]
+    Unnamed {
+        /// "source", "operator" or "sink".
+        role: String,
+    },
+    /// A name that several components have.
+    #[error("{times} components are named {name:?}: tell them apart with `.named(\"..\")`")]
+    DuplicateName {
+        /// The name.
+        name: ComponentName,
+        /// How many have it.
+        times: usize,
+    },
+    /// No instances.
+    #[error("{name:?} has parallelism 0: it needs at least 1")]
+    NoInstances {
+        /// The component.
+        name: ComponentName,
+    },
+    /// More instances than keys can be spread over.
+    #[error(
+        "{name:?} is grouped by key and has parallelism {parallelism}, but the job has {groups} \
+         key groups: lower it, or raise `Job::key_groups`"
+    )]
+    TooManyInstances {
+        /// The component.
+        name: ComponentName,
+        /// Its parallelism.
+        parallelism: usize,
+        /// The job's key groups.
+        groups: usize,
+    },
+    /// A rate that is not a positive number.
+    #[error("{name:?} has the rate {rate}: it must be a number above 0, in events a second")]
+    BadRate {
+        /// The source.
+        name: ComponentName,
+        /// The rate as it was given.
+        rate: String,
+    },
+    /// A component that no event can reach.
+    #[error("no source reaches {name:?}: apply it to a stream that begins at a source")]
+    Unreachable {
+        /// The component.
+        name: ComponentName,
+    },
+    /// A source without subscribers.
+    #[error("nobody reads the source {name:?}: apply an operator or a sink to it, or remove it")]
+    Unread {
+        /// The source.
+        name: ComponentName,
+    },
+    /// A component applied twice to the same stream.
+    #[error("{name:?} is applied twice to the stream of {stream:?}: remove one of the two")]
+    AppliedTwice {
+        /// The component.
+        name: ComponentName,
+        /// The component that the stream comes from.
+        stream: ComponentName,
+    },
+    /// Events could circle for ever.
+    #[error("{} form a cycle: a job's graph must not lead back to itself", arrows(.names))]
+    Cycle {
+        /// The components on it, in the direction of the stream.
+        names: Vec<ComponentName>,
+    },
+}
+
+fn arrows(names: &[ComponentName]) -> String {
+    let names: Vec<&str> = names.iter().chain(names.first()).map(ComponentName::as_str).collect();
+    names.join(" -> ")
+}
+
+/// All problems of one job.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Problems(Vec<Problem>);
+
+impl Problems {
+    pub(super) fn new(problems: Vec<Problem>) -> Self {
+        Self(problems)
+    }
+
+    /// The problems, in the order in which they were found.
+    #[must_use]
+    pub fn as_slice(&self) -> &[Problem] {
+        &self.0
+    }
+}
+
+impl fmt::Display for Problems {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let [only] = self.as_slice() {
+            return only.fmt(f);
+        }
+        write!(f, "{} problems", self.0.len())?;
+        for (i, problem) in self.0.iter().enumerate() {
+            write!(f, "{} ({}) {problem}", if i == 0 { ":" } else { ";" }, i + 1)?;
+        }
+        Ok(())
+    }
+}
+
+/// Finds everything that is wrong, not only the first thing.
+pub(super) fn check(graph: &Graph, groups: KeyGroups) -> Vec<Problem> {
+    let mut problems = Vec::new();
+    if !graph.nodes.iter().any(|node| node.role == Role::Source) {
+        problems.push(Problem::Empty);
+    }
+    names(graph, &mut problems);
+    numbers(graph, groups, &mut problems);
+    subscriptions(graph, &mut problems);
+    cycle(graph, &mut problems);
+    problems
+}
+
+fn names(graph: &Graph, problems: &mut Vec<Problem>) {
+    let mut seen: BTreeMap<&ComponentName, usize> = BTreeMap::new();
+    for node in &graph.nodes {
+        if node.name.as_str().is_empty() {
+            problems.push(Problem::Unnamed { role: node.role.to_string() });
+        } else {
+            *seen.entry(&node.name).or_default() += 1;
+        }
+    }
+    problems.extend(
+        seen.into_iter()
+            .filter(|(_, times)| *times > 1)
+            .map(|(name, times)| Problem::DuplicateName { name: name.clone(), times }),
+    );
+}
+
+fn numbers(graph: &Graph, groups: KeyGroups, problems: &mut Vec<Problem>) {
+    for (id, node) in graph.ids().zip(&graph.nodes) {
+        let name = || node.name.clone();
+        if node.parallelism == 0 {
+            problems.push(Problem::NoInstances { name: name() });
+        }
+        let by_key = graph.inputs(id).any(|e| graph.edges[e].by_key);
+        if by_key && node.parallelism > groups.count() {
+            problems.push(Problem::TooManyInstances {
+                name: name(),
+                parallelism: node.parallelism,
+                groups: groups.count(),
+            });
+        }
+        if let Some(rate) = node.rate.filter(|rate| !(rate.is_finite() && *rate > 0.0)) {
+            problems.push(Problem::BadRate { name: name(), rate: rate.to_string() });
+        }
+    }
+}
+
+fn subscriptions(graph: &Graph, problems: &mut Vec<Problem>) {
+    let mut reached: Vec<bool> =
+        graph.nodes.iter().map(|node| node.role == Role::Source).collect();
+    let mut todo: Vec<NodeId> = graph.ids().filter(|id| reached[id.0]).collect();
+    while let Some(node) = todo.pop() {
+        for e in graph.outputs(node) {
+            let to = graph.edges[e].to;
+            if !std::mem::replace(&mut reached[to.0], true) {
+                todo.push(to);
+            }
+        }
+    }
+    for (id, node) in graph.ids().zip(&graph.nodes) {
+        let name = || node.name.clone();
+        if !reached[id.0] {
+            problems.push(Problem::Unreachable { name: name() });
+        }
+        if node.role == Role::Source && graph.outputs(id).next().is_none() {
+            problems.push(Problem::Unread { name: name() });
+        }
+        let mut streams: Vec<NodeId> = graph.inputs(id).map(|e| graph.edges[e].from).collect();
+        streams.sort_unstable();
+        let mut twice: Vec<NodeId> =
+            streams.windows(2).filter(|w| w[0] == w[1]).map(|w| w[0]).collect();
+        twice.dedup();
+        for stream in twice {
+            let stream = graph.node(stream).name.clone();
+            problems.push(Problem::AppliedTwice { name: name(), stream });
+        }
+    }
+}
+
+/// One cycle, if there are any.
+fn cycle(graph: &Graph, problems: &mut Vec<Problem>) {
+    let ordered = graph.downstream_first();
+    // What could not be ordered leads into a cycle: going on from any such node one comes round.
+    let Some(start) = graph.ids().find(|id| !ordered.contains(id)) else { return };
+    let mut path = vec![start];
+    loop {
+        let here = path[path.len() - 1];
+        let next = graph.outputs(here).map(|e| graph.edges[e].to).find(|to| !ordered.contains(to));
+        let Some(next) = next else { return };
+        if let Some(from) = path.iter().position(|node| *node == next) {
+            let names = path[from..].iter().map(|id| graph.node(*id).name.clone()).collect();
+            problems.push(Problem::Cycle { names });
+            return;
+        }
+        path.push(next);
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,97 @@
+//! Streamwork: stream processing in which every component instance is an actor with a mailbox.
+//!
+//! A [`Job`] is a graph of sources, operators and sinks joined by streams. An [`Engine`] runs it:
+//! each component in as many instances as it is asked to, each instance an actor, each actor watched
+//! by a supervisor.
+//!
+//! ```
+//! use std::collections::BTreeMap;
+//! use streamwork::prelude::*;
+//!
+//! /// Counts vehicles by kind.
+//! #[derive(Component, Clone, Default)]
+//! #[component(name = "vehicle-counter")]
+//! struct VehicleCounter {
+//!     counts: BTreeMap<&'static str, u64>,
+//! }
+//!
+//! impl Operator for VehicleCounter {
+//!     type In = &'static str;
+//!     type Out = (&'static str, u64);
+//!
+//!     fn apply(&mut self, kind: &'static str, out: &mut Emitter<Self::Out>) -> Result<()> {
+//!         let count = self.counts.entry(kind).or_default();
+//!         *count += 1;
+//!         out.emit((kind, *count));
+//!         Ok(())
+//!     }
+//! }
+//!
+//! let counts = Collect::new();
+//! let job = Job::new("vehicle-count");
+//! job.source(FromIter::new(["car", "van", "car"]))
+//!     .group(Fields::whole())
+//!     .apply(VehicleCounter::default())
+//!     .sink(counts.clone());
+//! Engine::new().run(job)?;
+//! assert_eq!(counts.take(), [("car", 1), ("van", 1), ("car", 2)]);
+//! # Ok::<(), streamwork::Error>(())
+//! ```
+//!
+//! # Features
+//!
+//! | feature | default | adds |
+//! |---|---|---|
+//! | `macros` | yes | `#[derive(Event)]`, `#[derive(Component)]`, `#[derive(Key)]` |
+//! | `test-util` | no | the `testing` module: a seeded scheduler and faults on cue |
+
+extern crate self as streamwork;
+
+mod component;
+mod emitter;
+mod error;
+mod event;
+pub mod grouping;
+mod id;
+mod instance;
+mod job;
+mod key;
+mod link;
+mod metrics;
+mod operator;
+pub mod prelude;
+mod restart;
+mod runtime;
+mod sink;
+mod source;
+#[cfg(feature = "test-util")]
+pub mod testing;
+mod time;
+mod watermark;
+
+pub use component::{
+    BoxError, Component, Context, Fatal, Rescale, Result, Split, StateField,
+};
+pub use emitter::Emitter;
+pub use error::Error;
+pub use event::{Event, Nothing, Storable};
+pub use grouping::{All, Direct, Fields, Forward, Global, Grouping, Shuffle};
+pub use id::{ComponentName, InstanceId};
+pub use instance::{Cause, Failure};
+pub use job::{
+    Delivery, Grouped, Job, Problem, Problems, SinkStage, SourceStage, Stage, Stream,
+};
+pub use key::{Key, KeyGroup, KeyGroups, KeyHasher, key_hash};
+pub use link::LinkLimits;
+pub use metrics::Counts;
+pub use operator::Operator;
+pub use restart::RestartStrategy;
+pub use runtime::{
+    ComponentTree, Engine, InstanceState, InstanceTree, JobHandle, JobRemote, JobStatus, Outcome,
+    SupervisionTree,
+};
+pub use sink::{Collect, ForEach, Print, Sink};
+pub use source::{FromIter, Generator, Progress, Source, Splits};
+#[cfg(feature = "macros")]
+pub use streamwork_macros::{Component, Event, Key};
+pub use time::{Clock, EventTime, ManualClock, Moment, SystemClock, Watermark};

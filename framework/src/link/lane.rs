@@ -1,0 +1,242 @@
+//! [`Lane`]: the sender's end of a link.
+
+use super::{Batch, Control, Frame, LinkState, Mailbox, Wanted};
+use crate::event::Event;
+use crate::id::{Attempt, LinkIndex};
+use std::collections::VecDeque;
+use std::fmt;
+use std::sync::Arc;
+use std::task::Waker;
+
+/// What a sender needs of a link: its state and the way to the receiver.
+#[derive(Clone)]
+pub(crate) struct LinkSender {
+    pub(crate) state: Arc<LinkState>,
+    pub(crate) mailbox: Arc<dyn Mailbox>,
+    pub(crate) index: LinkIndex,
+    pub(crate) attempt: Attempt,
+}
+
+impl fmt::Debug for LinkSender {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("LinkSender").field("index", &self.index).finish_non_exhaustive()
+    }
+}
+
+/// A frame without its credit yet.
+struct Ready<T> {
+    batch: Option<Batch<T>>,
+    control: Option<Control>,
+}
+
+/// What an instance has for one link and could not send yet: whole frames that wait for credit, and
+/// the last, partial one, which goes on filling.
+pub(crate) struct Lane<T> {
+    link: LinkSender,
+    ready: VecDeque<Ready<T>>,
+    partial: Batch<T>,
+    /// The partial frame is to leave as soon as there is credit.
+    overdue: bool,
+    size: BatchSize,
+    sent: u64,
+}
+
+impl<T: Event> Lane<T> {
+    pub(crate) fn new(link: LinkSender) -> Self {
+        Self {
+            link,
+            ready: VecDeque::new(),
+            partial: Batch::default(),
+            overdue: false,
+            size: BatchSize::for_type::<T>(),
+            sent: 0,
+        }
+    }
+
+    /// Adds one event.
+    #[inline]
+    pub(crate) fn push(&mut self, event: T) {
+        self.partial.push(event);
+        if self.partial.len() >= self.size.events {
+            self.cut(None);
+        }
+    }
+
+    /// Adds all of `batch` and leaves an empty buffer in its place.
+    pub(crate) fn push_batch(&mut self, batch: &mut Vec<T>) {
+        if self.partial.is_empty() {
+            std::mem::swap(&mut *self.partial, batch);
+        } else {
+            self.partial.append(batch);
+        }
+        if self.partial.len() >= self.size.events {
+            self.cut(None);
+        }
+    }
+
+    /// Adds a control element behind everything that is here.
+    pub(crate) fn push_control(&mut self, control: Control) {
+        self.cut(Some(control));
+    }
+
+    /// Lets the partial frame leave as soon as it can; until there is credit it goes on filling.
+    pub(crate) fn flush(&mut self) {
+        self.overdue = !self.partial.is_empty();
+        self.send();
+    }
+
+    fn cut(&mut self, control: Option<Control>) {
+        self.overdue = false;
+        self.cut_partial(control);
+        self.send_ready();
+    }
+
+    fn cut_partial(&mut self, control: Option<Control>) {
+        let batch = if self.partial.is_empty() {
+            None
+        } else {
+            let empty = self.fresh();
+            Some(std::mem::replace(&mut self.partial, empty))
+        };
+        if let (None, Some(Control::Watermark(_)), Some(last)) =
+            (&batch, control, self.ready.back_mut())
+            && matches!(last.control, Some(Control::Watermark(_)))
+        {
+            // A later watermark takes the place of one that has no event behind it.
+            last.control = control;
+            return;
+        }
+        if batch.is_some() || control.is_some() {
+            self.ready.push_back(Ready { batch, control });
+        }
+    }
+
+    /// An empty buffer, one that came back if there is one.
+    fn fresh(&self) -> Batch<T> {
+        match self.link.state.reuse().map(|b| b.downcast::<Vec<T>>()) {
+            Some(Ok(buffer)) => buffer,
+            _ => Batch::new(Vec::with_capacity(self.size.events)),
+        }
+    }
+
+    fn wanted(&self, batch: &[T]) -> Wanted {
+        Wanted { events: batch.len(), bytes: self.size.bytes(batch) }
+    }
+
+    /// Sends what credit allows.
+    fn send(&mut self) {
+        self.send_ready();
+        if self.overdue && self.ready.is_empty() {
+            let wanted = self.wanted(&self.partial);
+            if self.partial.is_empty() || self.link.state.room(wanted).is_some() {
+                self.overdue = false;
+                self.cut_partial(None);
+                self.send_ready();
+            }
+        }
+    }
+
+    fn send_ready(&mut self) {
+        while let Some(mut ready) = self.ready.pop_front() {
+            let wanted = match &ready.batch {
+                Some(batch) => self.wanted(batch),
+                None => Wanted { events: 0, bytes: 0 },
+            };
+            let Some(room) = self.link.state.room(wanted) else {
+                self.ready.push_front(ready);
+                return;
+            };
+            if room < wanted.events
+                && let Some(batch) = &mut ready.batch
+            {
+                let mut part = self.fresh();
+                part.extend(batch.drain(..room));
+                self.ready.push_front(ready);
+                ready = Ready { batch: Some(part), control: None };
+            }
+            self.deliver(ready);
+        }
+    }
+
+    fn deliver(&mut self, Ready { batch, control }: Ready<T>) {
+        let (events, bytes) = match &batch {
+            Some(batch) => {
+                let bytes = self.size.bytes(batch);
+                self.size.learn(batch.len(), bytes);
+                (batch.len(), bytes)
+            }
+            None => (0, 0),
+        };
+        let credit = self.link.state.take(events, bytes);
+        self.sent += events as u64;
+        self.link.mailbox.deliver(Frame::new(
+            self.link.index,
+            self.link.attempt,
+            batch,
+            control,
+            credit,
+        ));
+    }
+
+    /// Sends what credit allows; if something stays behind, asks to be woken. Says whether whole
+    /// frames stay behind: a partial one blocks nobody.
+    pub(crate) fn is_blocked(&mut self, waker: &Waker) -> bool {
+        self.send();
+        if self.ready.is_empty() && !self.overdue {
+            return false;
+        }
+        self.link.state.wait(waker);
+        self.send();
+        !self.ready.is_empty()
+    }
+
+    /// Events that left so far.
+    pub(crate) fn sent(&self) -> u64 {
+        self.sent
+    }
+
+    /// Drops what waits here, and says how many events that were.
+    pub(crate) fn discard(&mut self) -> u64 {
+        let waiting = self.ready.drain(..).filter_map(|r| r.batch).map(|b| b.len()).sum::<usize>();
+        let partial = std::mem::take(&mut *self.partial).len();
+        (waiting + partial) as u64
+    }
+}
+
+impl<T> fmt::Debug for Lane<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Lane")
+            .field("ready", &self.ready.len())
+            .field("partial", &self.partial.len())
+            .finish_non_exhaustive()
+    }
+}
+
+/// How many events make a batch: as many as stay in the nearest cache, at most 1,024.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct BatchSize {
+    pub(crate) events: usize,
+}
+
+impl BatchSize {
+    const BYTES: usize = 32 << 10;
+    const EVENTS: usize = 1_024;
+
+    pub(crate) fn for_type<T>() -> Self {
+        Self::of_weight(size_of::<T>())
+    }
+
+    fn of_weight(weight: usize) -> Self {
+        Self { events: (Self::BYTES / weight.max(1)).clamp(1, Self::EVENTS) }
+    }
+
+    #[inline]
+    fn bytes<T: Event>(self, batch: &[T]) -> usize {
+        batch.iter().map(T::weight).sum()
+    }
+
+    /// Follows events that weigh more than their type.
+    fn learn(&mut self, events: usize, bytes: usize) {
+        *self = Self::of_weight(bytes.div_ceil(events.max(1)));
+    }
+}

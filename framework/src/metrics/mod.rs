@@ -1,0 +1,100 @@
+//! What is counted. The counters of an instance are shared atomics: they can be read while the
+//! instance is busy or blocked.
+
+use std::ops::AddAssign;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// One number that only its instance raises.
+#[derive(Debug, Default)]
+pub(crate) struct Counter(AtomicU64);
+
+impl Counter {
+    pub(crate) fn add(&self, n: u64) {
+        if n > 0 {
+            self.0.fetch_add(n, Ordering::Relaxed);
+        }
+    }
+
+    pub(crate) fn get(&self) -> u64 {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+macro_rules! counters {
+    ($($(#[$doc:meta])* $name:ident),* $(,)?) => {
+        /// The counters of one instance.
+        #[derive(Debug, Default)]
+        pub(crate) struct Counters {
+            $(pub(crate) $name: Counter,)*
+        }
+
+        impl Counters {
+            pub(crate) fn read(&self) -> Counts {
+                Counts { $($name: self.$name.get(),)* }
+            }
+        }
+
+        /// What an instance, a component or a job has counted so far, in events unless it says
+        /// otherwise.
+        ///
+        /// For each component `received = applied + failed + discarded + waiting` and
+        /// `emitted + copies = sent + misrouted + unread + unsent + waiting`, where `waiting` is
+        /// zero once the job has ended.
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+        #[non_exhaustive]
+        pub struct Counts {
+            $($(#[$doc])* pub $name: u64,)*
+        }
+
+        impl AddAssign for Counts {
+            fn add_assign(&mut self, other: Self) {
+                $(self.$name += other.$name;)*
+            }
+        }
+
+        impl std::iter::Sum for Counts {
+            fn sum<I: Iterator<Item = Self>>(all: I) -> Self {
+                all.fold(Self::default(), |mut sum, one| { sum += one; sum })
+            }
+        }
+    };
+}
+
+counters! {
+    /// Delivered to the mailbox.
+    received,
+    /// Processed with success.
+    applied,
+    /// Lost to an error or a panic of user code.
+    failed,
+    /// Dropped unprocessed by a stop, a kill or a failed job.
+    discarded,
+    /// Of an earlier attempt, and dropped for it.
+    stale,
+    /// Emitted by the component.
+    emitted,
+    /// Added by fan-out and all-groupings: copies beyond the first of each event.
+    copies,
+    /// Handed to mailboxes.
+    sent,
+    /// Emitted where nobody subscribes.
+    unread,
+    /// Lost because a grouping failed or named an instance that does not exist.
+    misrouted,
+    /// Emitted, and dropped before they were sent by a stop, a kill or a failed job.
+    unsent,
+    /// Restarts of the instance.
+    restarts,
+}
+
+impl Counts {
+    /// Events that left the job without being processed: dropped by a stop or a kill.
+    ///
+    /// ```
+    /// assert_eq!(streamwork::Counts::default().dropped(), 0);
+    /// ```
+    #[must_use]
+    pub fn dropped(&self) -> u64 {
+        self.discarded + self.stale + self.unsent
+    }
+}

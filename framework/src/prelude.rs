@@ -1,0 +1,18 @@
+//! The names that a job's file imports: `use streamwork::prelude::*;`
+
+pub use crate::component::{Component, Context, Fatal, Result};
+pub use crate::emitter::Emitter;
+pub use crate::error::Error;
+pub use crate::event::{Event, Nothing};
+pub use crate::grouping::{All, Direct, Fields, Forward, Global, Grouping, Shuffle};
+pub use crate::job::{Delivery, Job, Stage, Stream};
+pub use crate::key::Key;
+pub use crate::link::LinkLimits;
+pub use crate::operator::Operator;
+pub use crate::restart::RestartStrategy;
+pub use crate::runtime::{Engine, JobHandle, JobStatus, Outcome};
+pub use crate::sink::{Collect, ForEach, Print, Sink};
+pub use crate::source::{FromIter, Generator, Progress, Source, Splits};
+pub use crate::time::{EventTime, Watermark};
+#[cfg(feature = "macros")]
+pub use streamwork_macros::{Component, Event, Key};

@@ -1,0 +1,126 @@
+//! The actix shell of a machine: an actor whose mailbox carries the frames.
+//!
+//! The handler only moves a frame from the mailbox into the machine. The work is done by a future
+//! that never ends, which actix polls after each time that it has emptied the mailbox, and whenever
+//! the waker that the machine holds is woken: by a credit that came home, an order, a timer. So an
+//! instance reads on while it is blocked, and yet holds no more than the credits of its links allow.
+
+use crate::id::InstanceId;
+use crate::instance::{Cause, Failure, Machine, Report, Reports};
+use crate::link::{Frame, Mailbox};
+use actix::dev::ToEnvelope;
+use actix::fut::ActorFuture;
+use actix::{Actor, Addr, AsyncContext, Context, Handler, Message, Recipient};
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{self, Poll};
+
+/// Puts a message into a mailbox whatever its capacity. Data is bounded by the credits of its link,
+/// control by the number of instances.
+#[expect(clippy::disallowed_methods, reason = "the one place: what is sent here is bounded")]
+pub(super) fn post<A, M>(to: &Addr<A>, message: M)
+where
+    A: Actor + Handler<M>,
+    A::Context: ToEnvelope<A, M>,
+    M: Message + Send,
+    M::Result: Send,
+{
+    to.do_send(message);
+}
+
+impl Message for Frame {
+    type Result = ();
+}
+
+/// Closes the machine; the reply says that it is done.
+pub(super) struct Quit;
+
+impl Message for Quit {
+    type Result = ();
+}
+
+/// The actor that drives one instance.
+pub(super) struct Executor {
+    machine: Box<dyn Machine>,
+    death: DeathNotice,
+}
+
+/// Reports the death of an actor that was not told to quit, whatever the reason.
+struct DeathNotice {
+    instance: InstanceId,
+    reports: Option<Arc<dyn Reports>>,
+}
+
+impl Drop for DeathNotice {
+    fn drop(&mut self) {
+        if let Some(reports) = self.reports.take() {
+            let instance = self.instance.clone();
+            reports.report(Report::Lost(Failure { instance, event: None, cause: Cause::Died }));
+            reports.report(Report::Ended);
+        }
+    }
+}
+
+impl Executor {
+    pub(super) fn new(
+        instance: InstanceId,
+        machine: Box<dyn Machine>,
+        reports: Arc<dyn Reports>,
+    ) -> Self {
+        Self { machine, death: DeathNotice { instance, reports: Some(reports) } }
+    }
+}
+
+impl Actor for Executor {
+    type Context = Context<Self>;
+
+    fn started(&mut self, ctx: &mut Self::Context) {
+        ctx.spawn(Pump);
+    }
+}
+
+/// Polls the machine for ever.
+struct Pump;
+
+impl ActorFuture<Executor> for Pump {
+    type Output = ();
+
+    fn poll(
+        self: Pin<&mut Self>,
+        executor: &mut Executor,
+        _: &mut Context<Executor>,
+        task: &mut task::Context<'_>,
+    ) -> Poll<()> {
+        executor.machine.poll(task);
+        Poll::Pending
+    }
+}
+
+impl Handler<Frame> for Executor {
+    type Result = ();
+
+    fn handle(&mut self, frame: Frame, _: &mut Self::Context) {
+        self.machine.accept(frame);
+    }
+}
+
+impl Handler<Quit> for Executor {
+    type Result = ();
+
+    fn handle(&mut self, _: Quit, ctx: &mut Self::Context) {
+        use actix::ActorContext;
+        self.machine.close();
+        self.death.reports = None;
+        ctx.stop();
+    }
+}
+
+/// The way into an executor's mailbox.
+pub(super) struct ExecutorMailbox(pub(super) Recipient<Frame>);
+
+impl Mailbox for ExecutorMailbox {
+    #[expect(clippy::disallowed_methods, reason = "frames carry the credits that bound the mailbox")]
+    fn deliver(&self, frame: Frame) {
+        self.0.do_send(frame);
+    }
+}

@@ -1,0 +1,153 @@
+//! From the logical graph to instances and the links between them, for any shell.
+
+use super::placement::arbiter_of;
+use super::state::{ComponentView, InstanceView, JobState};
+use crate::component::{Context, Split};
+use crate::grouping::Targets;
+use crate::id::{Attempt, InstanceId, LinkIndex};
+use crate::instance::{Machine, Reports, Seat};
+use crate::job::{Graph, NodeId};
+use crate::key::KeyGroups;
+use crate::link::{LinkLimits, LinkSender, LinkState, Mailbox, Pace};
+use crate::time::Clock;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// Where an instance runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Place {
+    /// On the arbiter of this number, with others.
+    Arbiter(usize),
+    /// On a thread of its own, since it blocks.
+    OwnThread,
+}
+
+/// What drives machines: actors, or the tests' scheduler.
+pub(crate) trait Shell {
+    /// How many arbiters there are to place instances on.
+    fn arbiters(&self) -> usize;
+
+    /// Where instance `index` of component `component` is to report.
+    fn reports(&mut self, component: usize, index: usize) -> Arc<dyn Reports>;
+
+    /// Starts to drive a machine.
+    fn spawn(
+        &mut self,
+        component: usize,
+        id: &InstanceId,
+        place: Place,
+        machine: Box<dyn Machine>,
+    ) -> Arc<dyn Mailbox>;
+}
+
+/// What a job is assembled by, beside its graph.
+#[derive(Clone, Debug)]
+pub(crate) struct Settings {
+    pub(crate) key_groups: KeyGroups,
+    pub(crate) limits: LinkLimits,
+    pub(crate) clock: Arc<dyn Clock>,
+}
+
+/// The receiving side of one instance.
+struct Inlet {
+    mailbox: Arc<dyn Mailbox>,
+    pace: Arc<Pace>,
+    links: usize,
+}
+
+/// What is known of a job before its instances are started.
+pub(crate) fn state_of(job: &str, graph: &Graph) -> JobState {
+    let components = graph.ids().zip(&graph.nodes).map(|(id, node)| ComponentView {
+        name: node.name.clone(),
+        role: node.role,
+        last: graph.outputs(id).next().is_none(),
+        instances: (0..node.parallelism)
+            .map(|index| Arc::new(InstanceView::new(InstanceId::new(node.name.clone(), index))))
+            .collect(),
+    });
+    JobState::new(job.to_owned(), components.collect())
+}
+
+/// Makes all instances and connects them, those without successors first: whoever sends finds its
+/// receivers there.
+pub(crate) fn assemble(
+    graph: &mut Graph,
+    state: &JobState,
+    settings: &Settings,
+    shell: &mut dyn Shell,
+) {
+    let job: Arc<str> = state.name.as_str().into();
+    let widest = graph.nodes.iter().map(|node| node.parallelism).max().unwrap_or(1);
+    let mut inlets: HashMap<NodeId, Vec<Inlet>> = HashMap::new();
+    for node in graph.downstream_first() {
+        let parallelism = graph.node(node).parallelism;
+        let blocking = graph.node(node).blocking;
+        let rate = graph.node(node).rate;
+        let links = graph.inputs(node).map(|e| graph.node(graph.edges[e].from).parallelism).sum();
+        let mut made = Vec::new();
+        for index in 0..parallelism {
+            let view = &state.components[node.0].instances[index];
+            let pace = Arc::new(Pace::default());
+            let connections = graph
+                .outputs(node)
+                .map(|e| connect(graph, e, index, &inlets, settings, &view.id))
+                .collect();
+            let seat = Seat {
+                ctx: Context {
+                    job: Arc::clone(&job),
+                    instance: view.id.clone(),
+                    parallelism,
+                    split: Split { index, count: parallelism },
+                    clock: Arc::clone(&settings.clock),
+                },
+                attempt: Attempt::FIRST,
+                links,
+                pace: Arc::clone(&pace),
+                control: Arc::clone(&view.control),
+                counters: Arc::clone(&view.counters),
+                reports: shell.reports(node.0, index),
+            };
+            let machine = graph.node_mut(node).blueprint.machine(seat, connections, rate);
+            let place = if blocking {
+                Place::OwnThread
+            } else {
+                Place::Arbiter(arbiter_of(node.0, index, widest, shell.arbiters()))
+            };
+            let mailbox = shell.spawn(node.0, &view.id, place, machine);
+            made.push(Inlet { mailbox, pace, links });
+        }
+        inlets.insert(node, made);
+    }
+}
+
+/// The sending side of edge `e` for instance `sender` of the component that it leaves.
+fn connect(
+    graph: &Graph,
+    e: usize,
+    sender: usize,
+    inlets: &HashMap<NodeId, Vec<Inlet>>,
+    settings: &Settings,
+    id: &InstanceId,
+) -> crate::job::Connection {
+    let edge = &graph.edges[e];
+    // The links of one receiver are numbered edge by edge.
+    let before: usize = graph
+        .inputs(edge.to)
+        .take_while(|other| *other != e)
+        .map(|other| graph.node(graph.edges[other].from).parallelism)
+        .sum();
+    let index = LinkIndex(u32::try_from(before + sender).unwrap_or(u32::MAX));
+    let links = inlets[&edge.to].iter().map(|inlet| LinkSender {
+        state: LinkState::new(settings.limits.shared_by(inlet.links), Arc::clone(&inlet.pace)),
+        mailbox: Arc::clone(&inlet.mailbox),
+        index,
+        attempt: Attempt::FIRST,
+    });
+    let targets = Targets {
+        sender,
+        instances: graph.node(edge.to).parallelism,
+        key_groups: settings.key_groups,
+    };
+    let receiver = graph.node(edge.to).name.clone();
+    edge.blueprint.connect(id.clone(), receiver, targets, links.collect())
+}

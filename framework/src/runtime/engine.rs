@@ -1,0 +1,267 @@
+//! [`Engine`]: from a job to its end.
+
+use super::actor::{Executor, ExecutorMailbox, Quit};
+use super::assembly::{Place, Settings, Shell, assemble, state_of};
+use super::handle::{JobHandle, Outcome};
+use super::state::JobState;
+use super::supervisor::{ComponentSupervisor, Conclusion, JobSupervisor, Reporter};
+use super::tree::InstanceState;
+use crate::error::Error;
+use crate::id::InstanceId;
+use crate::instance::{Machine, Reports};
+use crate::job::{Delivery, Graph, Job};
+use crate::link::Mailbox;
+use crate::restart::RestartStrategy;
+use crate::time::{Clock, SystemClock};
+use actix::{Actor, Addr, Arbiter, System};
+use futures::channel::oneshot;
+use futures::future;
+use std::sync::Arc;
+use std::sync::mpsc;
+use uuid::Uuid;
+
+/// Runs jobs in this process.
+///
+/// ```
+/// use streamwork::prelude::*;
+///
+/// let doubled = Collect::new();
+/// let job = Job::new("numbers");
+/// job.source(FromIter::new(1..=3_u64)).sink(doubled.clone());
+/// let outcome = Engine::new().run(job).unwrap();
+/// assert_eq!(outcome.events_out(), 3);
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct Engine {
+    arbiters: Option<usize>,
+}
+
+impl Engine {
+    /// An engine with one arbiter (a thread that runs instances) for each core.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Sets the number of arbiters (at least one).
+    #[must_use]
+    pub fn arbiters(mut self, arbiters: usize) -> Self {
+        self.arbiters = Some(arbiters.max(1));
+        self
+    }
+
+    /// Runs a job and blocks to its end.
+    ///
+    /// # Errors
+    /// [`Error::Refused`] with everything that is wrong with the job, [`Error::Failed`] if a failure
+    /// ended it, [`Error::Engine`] if the threads could not be had.
+    pub fn run(&self, job: Job) -> Result<Outcome, Error> {
+        self.start(job)?.wait()
+    }
+
+    /// Starts a job and returns at once. Also within a tokio or actix runtime: the engine has
+    /// threads of its own.
+    ///
+    /// # Errors
+    /// [`Error::Refused`] with everything that is wrong with the job, [`Error::Engine`] if the
+    /// threads could not be had.
+    pub fn start(&self, job: Job) -> Result<JobHandle, Error> {
+        let name = job.name().to_owned();
+        let (delivery, key_groups, limits) = job.settings();
+        let strategy = job.restart_strategy();
+        let graph = match job.into_graph() {
+            Ok(graph) => graph,
+            Err(problems) => return Err(Error::Refused { job: name, problems }),
+        };
+        let cores = || std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+        let start = Start {
+            state: Arc::new(state_of(&name, &graph)),
+            graph,
+            settings: Settings { key_groups, limits, clock: Arc::new(SystemClock::new()) },
+            strategy,
+            delivery,
+            arbiters: self.arbiters.unwrap_or_else(cores),
+        };
+        let state = Arc::clone(&start.state);
+        let (tell, told) = mpsc::sync_channel(1);
+        let (ended, end) = oneshot::channel();
+        std::thread::Builder::new()
+            .name(format!("streamwork {name}"))
+            .spawn(move || {
+                let outcome = System::new().block_on(start.run(tell));
+                // The handle was dropped: nobody asks.
+                drop(ended.send(outcome));
+            })
+            .map_err(|source| Error::Engine { what: "its thread", source })?;
+        match told.recv() {
+            Ok(supervisor) => Ok(JobHandle::new(state, supervisor, end)),
+            Err(mpsc::RecvError) => Err(Error::EngineDied { job: name }),
+        }
+    }
+}
+
+/// All that the engine's thread needs.
+struct Start {
+    state: Arc<JobState>,
+    graph: Graph,
+    settings: Settings,
+    strategy: RestartStrategy,
+    delivery: Delivery,
+    arbiters: usize,
+}
+
+impl Start {
+    async fn run(mut self, tell: mpsc::SyncSender<Addr<JobSupervisor>>) -> Result<Outcome, Error> {
+        let run = Uuid::now_v7();
+        let job = self.state.name.clone();
+        tracing::info!(
+            job,
+            %run,
+            data_directory = "none",
+            restored = "fresh",
+            delivery = %self.delivery,
+            page = "off",
+            "job started",
+        );
+        let (done, concluded) = oneshot::channel();
+        let supervisor = JobSupervisor::new(Arc::clone(&self.state), done).start();
+        let clock = &self.settings.clock;
+        let components = (0..self.state.components.len())
+            .map(|c| {
+                let (state, clock) = (Arc::clone(&self.state), Arc::clone(clock));
+                ComponentSupervisor::new(state, c, self.strategy, clock, supervisor.clone()).start()
+            })
+            .collect();
+        let mut shell = Actors {
+            arbiters: (0..self.arbiters).map(|_| Arbiter::new()).collect(),
+            own_threads: Vec::new(),
+            supervisors: components,
+            executors: Vec::new(),
+        };
+        assemble(&mut self.graph, &self.state, &self.settings, &mut shell);
+        // The job is dead without its supervisor, and who waits for the address waits for this.
+        drop(tell.send(supervisor.clone()));
+        let conclusion = concluded.await.unwrap_or_default();
+        shell.shut_down(&self.state).await;
+        self.conclude(conclusion)
+    }
+
+    fn conclude(self, conclusion: Conclusion) -> Result<Outcome, Error> {
+        let outcome = Outcome::of(&self.state);
+        let cause = match &conclusion {
+            Some((failure, _)) => failure.to_string(),
+            None => "none".to_owned(),
+        };
+        tracing::info!(
+            job = self.state.name,
+            status = %outcome.status(),
+            events_in = outcome.events_in(),
+            events_out = outcome.events_out(),
+            late = 0,
+            failed = outcome.failed(),
+            dropped = outcome.dropped(),
+            dead = 0,
+            restarts = outcome.restarts(),
+            cause,
+            "job ended",
+        );
+        match conclusion {
+            None => Ok(outcome),
+            Some((failure, exhausted)) => {
+                Err(Error::Failed { job: self.state.name.clone(), failure, exhausted })
+            }
+        }
+    }
+}
+
+/// The shell of actors.
+struct Actors {
+    arbiters: Vec<Arbiter>,
+    own_threads: Vec<Arbiter>,
+    supervisors: Vec<Addr<ComponentSupervisor>>,
+    executors: Vec<Running>,
+}
+
+struct Running {
+    id: InstanceId,
+    place: usize,
+    own_thread: bool,
+    address: Addr<Executor>,
+}
+
+impl Actors {
+    /// Closes all instances but those that were left behind, then their threads.
+    async fn shut_down(self, state: &JobState) {
+        let abandoned = |id: &InstanceId| {
+            state.instances().any(|i| i.id == *id && i.state() == InstanceState::Abandoned)
+        };
+        let mut keep = (vec![true; self.arbiters.len()], vec![true; self.own_threads.len()]);
+        let mut closing = Vec::new();
+        for running in self.executors {
+            let join = if running.own_thread { &mut keep.1 } else { &mut keep.0 };
+            if abandoned(&running.id) {
+                tracing::warn!(
+                    job = state.name,
+                    component = %running.id.component,
+                    instance = running.id.index,
+                    "user code did not return in time; its thread is left behind",
+                );
+                join[running.place] = false;
+            } else {
+                closing.push((running.own_thread, running.place, running.address));
+            }
+        }
+        let on_live_threads = closing
+            .into_iter()
+            .filter(|(own, place, _)| if *own { keep.1[*place] } else { keep.0[*place] })
+            .map(|(_, _, address)| async move { address.send(Quit).await });
+        // An executor that died has reported it already.
+        drop(future::join_all(on_live_threads).await);
+        let arbiters = self.arbiters.into_iter().zip(keep.0);
+        let own_threads = self.own_threads.into_iter().zip(keep.1);
+        let mut threads: Vec<(Arbiter, bool)> = arbiters.chain(own_threads).collect();
+        threads.iter().for_each(|(arbiter, _)| {
+            arbiter.stop();
+        });
+        for (arbiter, join) in threads.drain(..) {
+            // A thread that cannot be joined has panicked; its executors reported their death.
+            if join {
+                drop(arbiter.join());
+            }
+        }
+    }
+}
+
+impl Shell for Actors {
+    fn arbiters(&self) -> usize {
+        self.arbiters.len()
+    }
+
+    fn reports(&mut self, component: usize, index: usize) -> Arc<dyn Reports> {
+        Arc::new(Reporter { supervisor: self.supervisors[component].clone(), index })
+    }
+
+    fn spawn(
+        &mut self,
+        component: usize,
+        id: &InstanceId,
+        place: Place,
+        machine: Box<dyn Machine>,
+    ) -> Arc<dyn Mailbox> {
+        let (arbiter, place, own_thread) = match place {
+            Place::Arbiter(i) => (&self.arbiters[i], i, false),
+            Place::OwnThread => {
+                self.own_threads.push(Arbiter::new());
+                let last = self.own_threads.len() - 1;
+                (&self.own_threads[last], last, true)
+            }
+        };
+        let supervisor = self.supervisors[component].clone();
+        let reports = Arc::new(Reporter { supervisor, index: id.index });
+        let executor = Executor::new(id.clone(), machine, reports);
+        let address = Executor::start_in_arbiter(&arbiter.handle(), move |_| executor);
+        let mailbox = Arc::new(ExecutorMailbox(address.clone().recipient()));
+        self.executors.push(Running { id: id.clone(), place, own_thread, address });
+        mailbox
+    }
+}

@@ -1,0 +1,325 @@
+//! [`JobHandle`]: a job that runs, and [`Outcome`]: one that has ended.
+
+use super::actor::post;
+use super::state::JobState;
+use super::supervision::Ending;
+use super::supervisor::JobSupervisor;
+use super::tree::SupervisionTree;
+use crate::error::Error;
+use crate::id::ComponentName;
+use crate::job::Role;
+use crate::metrics::Counts;
+use actix::Addr;
+use futures::channel::oneshot;
+use std::fmt;
+use std::sync::Arc;
+
+/// What a job is doing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum JobStatus {
+    /// Instances are being set up.
+    Starting,
+    /// Events flow.
+    Running,
+    /// The sources were told to end; what is under way is processed.
+    Draining,
+    /// Told to stop; what is under way is dropped.
+    Stopping,
+    /// Told to end now.
+    Killing,
+    /// A failure is ending it.
+    Failing,
+    /// All sources came to their end and everything was processed.
+    Finished,
+    /// As finished, because it was asked to.
+    Drained,
+    /// It was stopped.
+    Stopped,
+    /// It was killed.
+    Killed,
+    /// A failure ended it.
+    Failed,
+}
+
+impl JobStatus {
+    pub(crate) fn is_running(self) -> bool {
+        matches!(self, Self::Starting | Self::Running | Self::Draining)
+    }
+
+    pub(crate) fn is_halting(self) -> bool {
+        matches!(self, Self::Stopping | Self::Killing | Self::Failing)
+    }
+
+    /// The status of a job that was in this one when its last instance ended.
+    pub(crate) fn ended(self) -> Self {
+        match self {
+            Self::Starting | Self::Running => Self::Finished,
+            Self::Draining => Self::Drained,
+            Self::Stopping => Self::Stopped,
+            Self::Killing => Self::Killed,
+            Self::Failing => Self::Failed,
+            over => over,
+        }
+    }
+}
+
+impl fmt::Display for JobStatus {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Starting => "starting",
+            Self::Running => "running",
+            Self::Draining => "draining",
+            Self::Stopping => "stopping",
+            Self::Killing => "being killed",
+            Self::Failing => "failing",
+            Self::Finished => "finished",
+            Self::Drained => "drained",
+            Self::Stopped => "stopped",
+            Self::Killed => "killed",
+            Self::Failed => "failed",
+        })
+    }
+}
+
+/// A running job. Dropping it lets the job go on by itself.
+///
+/// ```
+/// use streamwork::prelude::*;
+///
+/// let job = Job::new("endless");
+/// job.source(FromIter::new(0_u64..)).sink(ForEach::new(|_| {}));
+/// let handle = Engine::new().start(job).unwrap();
+/// handle.drain();
+/// let outcome = handle.wait().unwrap();
+/// assert_eq!(outcome.status(), JobStatus::Drained);
+/// assert_eq!(outcome.events_in(), outcome.events_out());
+/// ```
+#[must_use = "the job runs on without it; `wait` for its end, or say `detach()`"]
+pub struct JobHandle {
+    state: Arc<JobState>,
+    supervisor: Addr<JobSupervisor>,
+    end: oneshot::Receiver<Result<Outcome, Error>>,
+}
+
+impl JobHandle {
+    pub(super) fn new(
+        state: Arc<JobState>,
+        supervisor: Addr<JobSupervisor>,
+        end: oneshot::Receiver<Result<Outcome, Error>>,
+    ) -> Self {
+        Self { state, supervisor, end }
+    }
+
+    /// Blocks until the job has ended.
+    ///
+    /// # Errors
+    /// [`Error::Failed`] if a failure ended it.
+    pub fn wait(self) -> Result<Outcome, Error> {
+        let Self { state, end, .. } = self;
+        block_on(ended(state, end))
+    }
+
+    /// Completes when the job has ended.
+    ///
+    /// # Errors
+    /// [`Error::Failed`] if a failure ended it.
+    ///
+    /// # Cancel safety
+    /// Dropping the future lets the job go on; its outcome can then no longer be had.
+    pub async fn finished(self) -> Result<Outcome, Error> {
+        ended(self.state, self.end).await
+    }
+
+    /// Lets the sources end as if their input had: everything that was read is processed.
+    pub fn drain(&self) {
+        post(&self.supervisor, Ending::Drain);
+    }
+
+    /// Ends the job soon: what is under way is dropped and counted as dropped.
+    ///
+    /// An instance that user code holds for longer than 30 ms is left behind on its thread.
+    pub fn stop(&self) {
+        post(&self.supervisor, Ending::Stop);
+    }
+
+    /// Ends the job now. As [`stop`](Self::stop), and once a job checkpoints, without one.
+    pub fn kill(&self) {
+        post(&self.supervisor, Ending::Kill);
+    }
+
+    /// Lets the job go on by itself.
+    pub fn detach(self) {}
+
+    /// What the job is doing.
+    #[must_use]
+    pub fn status(&self) -> JobStatus {
+        self.state.status()
+    }
+
+    /// What each component has counted so far.
+    #[must_use]
+    pub fn metrics(&self) -> Vec<(ComponentName, Counts)> {
+        self.state.counts()
+    }
+
+    /// Who watches whom, with states and counts.
+    #[must_use]
+    pub fn supervision_tree(&self) -> SupervisionTree {
+        self.state.tree()
+    }
+
+    /// A handle for other threads that can only ask the job to end.
+    #[must_use]
+    pub fn remote(&self) -> JobRemote {
+        JobRemote { supervisor: self.supervisor.clone() }
+    }
+}
+
+impl fmt::Debug for JobHandle {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("JobHandle")
+            .field("job", &self.state.name)
+            .field("status", &self.status())
+            .finish_non_exhaustive()
+    }
+}
+
+/// Asks a running job to end, from anywhere: a signal handler, another thread.
+#[derive(Clone, Debug)]
+pub struct JobRemote {
+    supervisor: Addr<JobSupervisor>,
+}
+
+impl JobRemote {
+    /// As [`JobHandle::drain`].
+    pub fn drain(&self) {
+        post(&self.supervisor, Ending::Drain);
+    }
+
+    /// As [`JobHandle::stop`].
+    pub fn stop(&self) {
+        post(&self.supervisor, Ending::Stop);
+    }
+
+    /// As [`JobHandle::kill`].
+    pub fn kill(&self) {
+        post(&self.supervisor, Ending::Kill);
+    }
+}
+
+async fn ended(
+    state: Arc<JobState>,
+    end: oneshot::Receiver<Result<Outcome, Error>>,
+) -> Result<Outcome, Error> {
+    match end.await {
+        Ok(result) => result,
+        // The engine's thread is gone without a word: that is a failure of the engine.
+        Err(oneshot::Canceled) => Err(Error::EngineDied { job: state.name.clone() }),
+    }
+}
+
+/// Blocks on a future by parking the thread, also within another executor.
+fn block_on<F: Future>(future: F) -> F::Output {
+    use std::task::{Context, Poll, Wake, Waker};
+
+    struct Unpark(std::thread::Thread);
+
+    impl Wake for Unpark {
+        fn wake(self: Arc<Self>) {
+            self.0.unpark();
+        }
+    }
+
+    let waker = Waker::from(Arc::new(Unpark(std::thread::current())));
+    let mut cx = Context::from_waker(&waker);
+    let mut future = std::pin::pin!(future);
+    loop {
+        match future.as_mut().poll(&mut cx) {
+            Poll::Ready(output) => return output,
+            Poll::Pending => std::thread::park(),
+        }
+    }
+}
+
+/// How a job ended, and what it counted.
+#[derive(Clone, Debug)]
+pub struct Outcome {
+    tree: SupervisionTree,
+    events_in: u64,
+    events_out: u64,
+    dropped: u64,
+    total: Counts,
+}
+
+impl Outcome {
+    pub(crate) fn of(state: &JobState) -> Self {
+        let mut events_in = 0;
+        let mut events_out = 0;
+        let mut total = Counts::default();
+        for component in &state.components {
+            let counts: Counts = component.instances.iter().map(|i| i.counters.read()).sum();
+            if component.role == Role::Source {
+                events_in += counts.emitted;
+            }
+            if component.last {
+                events_out += counts.applied;
+            }
+            total += counts;
+        }
+        // What was emitted and never met user code again; so it holds also for instances that were
+        // left behind and could not count any more.
+        let gone = total.unread + total.misrouted + total.applied + total.failed;
+        let dropped = (total.emitted + total.copies).saturating_sub(gone);
+        Self { tree: state.tree(), events_in, events_out, dropped, total }
+    }
+
+    /// How it ended.
+    #[must_use]
+    pub fn status(&self) -> JobStatus {
+        self.tree.status
+    }
+
+    /// Events that the sources emitted.
+    #[must_use]
+    pub fn events_in(&self) -> u64 {
+        self.events_in
+    }
+
+    /// Events that the last components of the job (those without subscribers) processed.
+    #[must_use]
+    pub fn events_out(&self) -> u64 {
+        self.events_out
+    }
+
+    /// Events lost to failures of user code, groupings included.
+    #[must_use]
+    pub fn failed(&self) -> u64 {
+        self.total.failed + self.total.misrouted
+    }
+
+    /// Events that were under way when the job was stopped, killed or failed.
+    #[must_use]
+    pub fn dropped(&self) -> u64 {
+        self.dropped
+    }
+
+    /// Restarts of instances.
+    #[must_use]
+    pub fn restarts(&self) -> u64 {
+        self.total.restarts
+    }
+
+    /// What the component named `name` counted.
+    #[must_use]
+    pub fn component(&self, name: &str) -> Option<Counts> {
+        let component = self.tree.components.iter().find(|c| c.name.as_str() == name)?;
+        Some(component.instances.iter().map(|i| i.counts).sum())
+    }
+
+    /// The supervision tree at the end.
+    #[must_use]
+    pub fn tree(&self) -> &SupervisionTree {
+        &self.tree
+    }
+}

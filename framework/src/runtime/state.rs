@@ -1,0 +1,103 @@
+//! What is known of a running job: shared, so that it can be read at any time from any thread.
+
+use super::tree::{ComponentTree, InstanceState, InstanceTree, SupervisionTree};
+use crate::id::{ComponentName, InstanceId};
+use crate::instance::ControlCell;
+use crate::job::Role;
+use crate::metrics::{Counters, Counts};
+use super::handle::JobStatus;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// One instance, as seen from outside.
+#[derive(Debug)]
+pub(crate) struct InstanceView {
+    pub(crate) id: InstanceId,
+    pub(crate) control: Arc<ControlCell>,
+    pub(crate) counters: Arc<Counters>,
+    state: Mutex<(InstanceState, Option<String>)>,
+}
+
+impl InstanceView {
+    pub(crate) fn new(id: InstanceId) -> Self {
+        Self {
+            id,
+            control: Arc::default(),
+            counters: Arc::default(),
+            state: Mutex::new((InstanceState::Starting, None)),
+        }
+    }
+
+    pub(crate) fn state(&self) -> InstanceState {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner).0
+    }
+
+    pub(crate) fn set_state(&self, state: InstanceState) {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner).0 = state;
+    }
+
+    pub(crate) fn set_failure(&self, state: InstanceState, failure: String) {
+        *self.state.lock().unwrap_or_else(PoisonError::into_inner) = (state, Some(failure));
+    }
+
+    fn tree(&self) -> InstanceTree {
+        let (state, failure) = self.state.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        InstanceTree { index: self.id.index, state, counts: self.counters.read(), failure }
+    }
+}
+
+/// One component with its instances.
+#[derive(Debug)]
+pub(crate) struct ComponentView {
+    pub(crate) name: ComponentName,
+    pub(crate) role: Role,
+    /// Whether nobody subscribes to it.
+    pub(crate) last: bool,
+    pub(crate) instances: Vec<Arc<InstanceView>>,
+}
+
+/// A job that was started.
+#[derive(Debug)]
+pub(crate) struct JobState {
+    pub(crate) name: String,
+    pub(crate) components: Vec<ComponentView>,
+    status: Mutex<JobStatus>,
+}
+
+impl JobState {
+    pub(crate) fn new(name: String, components: Vec<ComponentView>) -> Self {
+        Self { name, components, status: Mutex::new(JobStatus::Starting) }
+    }
+
+    pub(crate) fn status(&self) -> JobStatus {
+        *self.status.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn set_status(&self, status: JobStatus) {
+        *self.status.lock().unwrap_or_else(PoisonError::into_inner) = status;
+    }
+
+    pub(crate) fn instances(&self) -> impl Iterator<Item = &Arc<InstanceView>> {
+        self.components.iter().flat_map(|component| &component.instances)
+    }
+
+    pub(crate) fn tree(&self) -> SupervisionTree {
+        SupervisionTree {
+            job: self.name.clone(),
+            status: self.status(),
+            components: self
+                .components
+                .iter()
+                .map(|component| ComponentTree {
+                    name: component.name.clone(),
+                    role: component.role.to_string(),
+                    instances: component.instances.iter().map(|i| i.tree()).collect(),
+                })
+                .collect(),
+        }
+    }
+
+    pub(crate) fn counts(&self) -> Vec<(ComponentName, Counts)> {
+        let sum = |c: &ComponentView| c.instances.iter().map(|i| i.counters.read()).sum();
+        self.components.iter().map(|c| (c.name.clone(), sum(c))).collect()
+    }
+}

@@ -1,0 +1,223 @@
+//! What is done about reports. Pure: facts come in, verdicts go out, and somebody else carries them
+//! out. The supervising actors and the tests' scheduler use the same.
+
+use super::handle::JobStatus;
+use crate::restart::{Budget, Decision, RestartStrategy};
+use super::state::{ComponentView, JobState};
+use super::tree::InstanceState;
+use crate::instance::{Command, Failure, Report};
+use crate::job::Role;
+use crate::time::Moment;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// What a component's supervisor decides.
+#[derive(Debug)]
+pub(crate) enum Verdict {
+    /// Nothing to do.
+    Fine,
+    /// Give the instance the order to restart, after the pause.
+    Restart { instance: usize, after: Duration },
+    /// This is for the job's supervisor.
+    Tell(News),
+}
+
+/// What the job's supervisor has to know.
+#[derive(Debug)]
+pub(crate) enum News {
+    /// All instances of a component have been set up.
+    Ready,
+    /// One has come back after a failure.
+    Restarted,
+    /// An instance is lost, and the job with it.
+    Lost { failure: Failure, exhausted: bool },
+    /// All instances have come to their end.
+    Ended,
+}
+
+/// The supervisor of one component: one instance at a time is restarted, the others never notice.
+#[derive(Debug)]
+pub(crate) struct ComponentSupervision {
+    state: Arc<JobState>,
+    component: usize,
+    strategy: RestartStrategy,
+    budgets: Vec<Budget>,
+    starting: usize,
+    running: usize,
+}
+
+impl ComponentSupervision {
+    pub(crate) fn new(state: Arc<JobState>, component: usize, strategy: RestartStrategy) -> Self {
+        let instances = state.components[component].instances.len();
+        Self {
+            state,
+            component,
+            strategy,
+            budgets: (0..instances).map(|_| Budget::default()).collect(),
+            starting: instances,
+            running: instances,
+        }
+    }
+
+    fn view(&self) -> &ComponentView {
+        &self.state.components[self.component]
+    }
+
+    /// Instance `instance` reports.
+    pub(crate) fn on_report(&mut self, instance: usize, report: Report, now: Moment) -> Verdict {
+        let view = Arc::clone(&self.view().instances[instance]);
+        match report {
+            Report::Ready => {
+                view.set_state(InstanceState::Running);
+                self.starting -= 1;
+                if self.starting == 0 { Verdict::Tell(News::Ready) } else { Verdict::Fine }
+            }
+            Report::Restarted => {
+                view.set_state(InstanceState::Running);
+                Verdict::Tell(News::Restarted)
+            }
+            Report::Broken(failure) => match self.budgets[instance].spend(&self.strategy, now) {
+                Decision::RestartAfter(after) => {
+                    view.set_failure(InstanceState::Restarting, failure.cause.to_string());
+                    tracing::warn!(
+                        job = &*self.state.name,
+                        component = %failure.instance.component,
+                        instance = failure.instance.index,
+                        "{failure}; restarting in {after:?}, fresh",
+                    );
+                    Verdict::Restart { instance, after }
+                }
+                Decision::GiveUp => {
+                    view.set_failure(InstanceState::Failed, failure.cause.to_string());
+                    Verdict::Tell(News::Lost { failure, exhausted: true })
+                }
+            },
+            Report::Lost(failure) => {
+                view.set_failure(InstanceState::Failed, failure.cause.to_string());
+                Verdict::Tell(News::Lost { failure, exhausted: false })
+            }
+            Report::Ended => {
+                if view.state() != InstanceState::Failed {
+                    view.set_state(InstanceState::Ended);
+                }
+                self.running -= 1;
+                if self.running == 0 { Verdict::Tell(News::Ended) } else { Verdict::Fine }
+            }
+        }
+    }
+
+    /// Gives the order to restart.
+    pub(crate) fn restart(&self, instance: usize) {
+        self.view().instances[instance].control.give(Command::Restart);
+    }
+}
+
+/// How a job is asked to end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Ending {
+    /// Sources end as if their input had.
+    Drain,
+    /// What is under way is dropped.
+    Stop,
+    Kill,
+}
+
+/// The supervisor of the job.
+#[derive(Debug)]
+pub(crate) struct JobSupervision {
+    state: Arc<JobState>,
+    /// Operators and sinks that are not set up yet.
+    starting: usize,
+    running: usize,
+    failure: Option<(Failure, bool)>,
+}
+
+impl JobSupervision {
+    pub(crate) fn new(state: Arc<JobState>) -> Self {
+        let starting = state.components.iter().filter(|c| c.role != Role::Source).count();
+        let running = state.components.len();
+        let this = Self { state, starting, running, failure: None };
+        if starting == 0 {
+            this.go();
+        }
+        this
+    }
+
+    /// Sources may read: what follows them is set up.
+    fn go(&self) {
+        let sources = self.state.components.iter().filter(|c| c.role == Role::Source);
+        for instance in sources.flat_map(|c| &c.instances) {
+            instance.control.give(Command::Go);
+        }
+        if self.state.status() == JobStatus::Starting {
+            self.state.set_status(JobStatus::Running);
+        }
+    }
+
+    /// A component's supervisor has news. Says whether everything has come to its end.
+    pub(crate) fn on_news(&mut self, component: usize, news: News) -> bool {
+        match news {
+            News::Ready => {
+                if self.state.components[component].role != Role::Source {
+                    self.starting -= 1;
+                    if self.starting == 0 {
+                        self.go();
+                    }
+                }
+            }
+            News::Restarted => {}
+            News::Lost { failure, exhausted } => {
+                // The first failure is the cause; what fails while the job ends is not.
+                if self.failure.is_none() && self.state.status().is_running() {
+                    tracing::error!(
+                        job = &*self.state.name,
+                        component = %failure.instance.component,
+                        instance = failure.instance.index,
+                        "{failure}; the job fails{}",
+                        if exhausted { ": the restarts are used up" } else { "" },
+                    );
+                    self.failure = Some((failure, exhausted));
+                    self.halt(JobStatus::Failing);
+                }
+            }
+            News::Ended => self.running -= 1,
+        }
+        self.running == 0
+    }
+
+    /// Somebody asks the job to end.
+    pub(crate) fn on_ending(&mut self, ending: Ending) {
+        let status = self.state.status();
+        match ending {
+            Ending::Drain if matches!(status, JobStatus::Starting | JobStatus::Running) => {
+                self.state.set_status(JobStatus::Draining);
+                for instance in self.state.instances() {
+                    instance.control.give(Command::Drain);
+                }
+            }
+            Ending::Stop if status.is_running() => self.halt(JobStatus::Stopping),
+            Ending::Kill if status.is_running() || status == JobStatus::Stopping => {
+                self.halt(JobStatus::Killing);
+            }
+            _ => {}
+        }
+    }
+
+    fn halt(&self, status: JobStatus) {
+        self.state.set_status(status);
+        for instance in self.state.instances() {
+            instance.control.give(Command::Halt);
+        }
+    }
+
+    /// Everything has ended, or was left behind.
+    pub(crate) fn conclude(&mut self) -> Option<(Failure, bool)> {
+        for instance in self.state.instances() {
+            if !matches!(instance.state(), InstanceState::Ended | InstanceState::Failed) {
+                instance.set_state(InstanceState::Abandoned);
+            }
+        }
+        self.state.set_status(self.state.status().ended());
+        self.failure.take()
+    }
+}

@@ -1,0 +1,127 @@
+//! The supervision tree, as data and as text.
+
+use super::handle::JobStatus;
+use crate::id::ComponentName;
+use crate::metrics::Counts;
+use std::fmt;
+
+/// Who watches whom: the job watches components, which watch their instances.
+///
+/// Its `Display` is what the log shows:
+///
+/// ```
+/// use streamwork::prelude::*;
+///
+/// let job = Job::new("numbers");
+/// job.source(FromIter::new(1..=3_u64)).sink(ForEach::new(|_| {}));
+/// let outcome = Engine::new().run(job).unwrap();
+/// let tree = outcome.tree().to_string();
+/// assert!(tree.starts_with("numbers: finished\n"), "{tree}");
+/// assert!(tree.contains("── for-each (sink)"), "{tree}");
+/// ```
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct SupervisionTree {
+    /// The job's name.
+    pub job: String,
+    /// The job's status.
+    pub status: JobStatus,
+    /// The components in the order in which they were added.
+    pub components: Vec<ComponentTree>,
+}
+
+/// One component of a [`SupervisionTree`].
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct ComponentTree {
+    /// Its name.
+    pub name: ComponentName,
+    /// "source", "operator" or "sink".
+    pub role: String,
+    /// Its instances by number.
+    pub instances: Vec<InstanceTree>,
+}
+
+/// One instance of a [`SupervisionTree`].
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct InstanceTree {
+    /// Its number.
+    pub index: usize,
+    /// What it is doing.
+    pub state: InstanceState,
+    /// What it has counted.
+    pub counts: Counts,
+    /// Its last failure.
+    pub failure: Option<String>,
+}
+
+/// What an instance is doing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum InstanceState {
+    /// It is being set up.
+    Starting,
+    /// It processes events, or waits for some.
+    Running,
+    /// It broke and will be built anew.
+    Restarting,
+    /// It broke and will not be built anew.
+    Failed,
+    /// It has come to its end.
+    Ended,
+    /// It did not come to its end when it was told to, and was left behind.
+    Abandoned,
+}
+
+impl fmt::Display for InstanceState {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Starting => "starting",
+            Self::Running => "running",
+            Self::Restarting => "restarting",
+            Self::Failed => "failed",
+            Self::Ended => "ended",
+            Self::Abandoned => "abandoned",
+        })
+    }
+}
+
+impl fmt::Display for SupervisionTree {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.job, self.status)?;
+        for (i, component) in self.components.iter().enumerate() {
+            let last = i + 1 == self.components.len();
+            let (branch, below) = if last { ("└──", "   ") } else { ("├──", "│  ") };
+            write!(f, "\n{branch} {} ({})", component.name, component.role)?;
+            for (j, instance) in component.instances.iter().enumerate() {
+                let last = j + 1 == component.instances.len();
+                let branch = if last { "└──" } else { "├──" };
+                write!(f, "\n{below} {branch} {instance}")?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for InstanceTree {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {:<10}", self.index, self.state)?;
+        let c = &self.counts;
+        let always = [("in", c.received), ("out", c.emitted)];
+        let sometimes = [
+            ("failed", c.failed),
+            ("misrouted", c.misrouted),
+            ("dropped", c.dropped()),
+            ("restarts", c.restarts),
+        ];
+        let shown = always.into_iter().chain(sometimes.into_iter().filter(|(_, n)| *n > 0));
+        for (name, n) in shown {
+            write!(f, "  {name} {n}")?;
+        }
+        if let Some(failure) = &self.failure {
+            write!(f, "  last failure: {failure}")?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,107 @@
+//! A closure for each event.
+
+use super::Sink;
+use crate::component::{Component, Result};
+use crate::event::Event;
+use std::fmt;
+use std::marker::PhantomData;
+
+/// Calls a closure with each event. Each instance has a clone of it.
+///
+/// ```
+/// use std::sync::Arc;
+/// use std::sync::atomic::{AtomicU64, Ordering};
+/// use streamwork::prelude::*;
+///
+/// let sum = Arc::new(AtomicU64::new(0));
+/// let add = Arc::clone(&sum);
+/// let job = Job::new("sum");
+/// job.source(FromIter::new(1..=4_u64)).sink(ForEach::new(move |n| {
+///     add.fetch_add(n, Ordering::Relaxed);
+/// }));
+/// Engine::new().run(job).unwrap();
+/// assert_eq!(sum.load(Ordering::Relaxed), 10);
+/// ```
+pub struct ForEach<T, F> {
+    call: F,
+    events: PhantomData<fn(T)>,
+}
+
+impl<T, F> ForEach<T, F>
+where
+    F: FnMut(T) + Clone + Send + 'static,
+{
+    /// A sink that calls `call`.
+    pub fn new(call: F) -> Self {
+        Self { call, events: PhantomData }
+    }
+}
+
+impl<T> ForEach<T, ()> {
+    /// A sink whose closure may fail.
+    ///
+    /// ```
+    /// use streamwork::prelude::*;
+    ///
+    /// let job = Job::new("picky");
+    /// job.source(FromIter::new(1..=4_u64)).sink(ForEach::fallible(|n| {
+    ///     if n == 3 { Err("no threes".into()) } else { Ok(()) }
+    /// }));
+    /// let outcome = Engine::new().run(job).unwrap();
+    /// assert_eq!((outcome.events_out(), outcome.failed()), (3, 1));
+    /// ```
+    pub fn fallible<F>(call: F) -> ForEach<T, Fallible<F>>
+    where
+        F: FnMut(T) -> Result<()> + Clone + Send + 'static,
+    {
+        ForEach { call: Fallible(call), events: PhantomData }
+    }
+}
+
+/// A closure that may fail; see [`ForEach::fallible`].
+#[derive(Clone)]
+pub struct Fallible<F>(F);
+
+impl<F> fmt::Debug for Fallible<F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Fallible")
+    }
+}
+
+impl<T, F: Clone> Clone for ForEach<T, F> {
+    fn clone(&self) -> Self {
+        Self { call: self.call.clone(), events: PhantomData }
+    }
+}
+
+impl<T: 'static, F: Send + 'static> Component for ForEach<T, F> {
+    type Saved = ();
+
+    fn name(&self) -> &str {
+        "for-each"
+    }
+
+    fn save(&self) {}
+
+    fn load(&mut self, (): ()) {}
+}
+
+impl<T, F> Sink for ForEach<T, F>
+where
+    T: Event,
+    F: FnMut(T) + Clone + Send + 'static,
+{
+    type In = T;
+
+    #[inline]
+    fn write(&mut self, event: T) -> Result<()> {
+        (self.call)(event);
+        Ok(())
+    }
+}
+
+impl<T, F> fmt::Debug for ForEach<T, F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("ForEach")
+    }
+}

@@ -1,0 +1,143 @@
+//! Events made from their number.
+
+use super::{Progress, Source, Splits};
+use crate::component::{Component, Context, Rescale, Result, StateField};
+use crate::emitter::Emitter;
+use crate::event::Event;
+use std::fmt;
+
+/// Makes event n by calling a function with a number that is random, but the same in every run: a
+/// simulated input. Of p splits, split i makes the events i, i + p, i + 2p, ...
+///
+/// ```
+/// use streamwork::prelude::*;
+///
+/// let run = |seed| {
+///     let got = Collect::new();
+///     let job = Job::new("dice");
+///     job.source(Generator::seeded(seed, |n| n % 6 + 1).events(5)).sink(got.clone());
+///     Engine::new().run(job).unwrap();
+///     got.take()
+/// };
+/// assert_eq!(run(1).len(), 5);
+/// assert_eq!(run(1), run(1));
+/// assert_ne!(run(1), run(2));
+/// ```
+///
+/// [`SourceStage::rate`](crate::SourceStage::rate) holds it to a rate.
+#[derive(Clone)]
+pub struct Generator<F> {
+    make: F,
+    seed: Option<u64>,
+    events: u64,
+    made: u64,
+    splits: Splits,
+    next: u64,
+    step: u64,
+}
+
+impl<F> Generator<F> {
+    /// `make` gets the event's number, from 0.
+    pub fn indexed(make: F) -> Self {
+        Self {
+            make,
+            seed: None,
+            events: u64::MAX,
+            made: 0,
+            splits: Splits::PerInstance,
+            next: 0,
+            step: 1,
+        }
+    }
+
+    /// `make` gets a random number that depends on the seed and the event's number alone
+    /// (`SplitMix64` of the two).
+    pub fn seeded(seed: u64, make: F) -> Self {
+        Self { seed: Some(seed), ..Self::indexed(make) }
+    }
+
+    /// Ends after this many events, over all instances. Without it the input is endless.
+    #[must_use]
+    pub fn events(mut self, events: u64) -> Self {
+        self.events = events;
+        self
+    }
+
+    /// Fixes the number of splits, so that it does not follow the parallelism.
+    #[must_use]
+    pub fn splits(mut self, count: usize) -> Self {
+        self.splits = Splits::Fixed(count);
+        self
+    }
+}
+
+#[inline]
+fn mix(seed: u64, n: u64) -> u64 {
+    let mut z = seed.wrapping_add(n.wrapping_add(1).wrapping_mul(0x9E37_79B9_7F4A_7C15));
+    z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+    z ^ (z >> 31)
+}
+
+impl<F: Send + 'static> Component for Generator<F> {
+    type Saved = u64;
+
+    const STATE: &'static [StateField] =
+        &[StateField { name: "made", type_name: "u64", rescale: Rescale::Refuse }];
+
+    fn name(&self) -> &str {
+        "generator"
+    }
+
+    fn save(&self) -> u64 {
+        self.made
+    }
+
+    fn load(&mut self, made: u64) {
+        self.made = made;
+    }
+}
+
+impl<T, F> Source for Generator<F>
+where
+    T: Event,
+    F: Fn(u64) -> T + Send + 'static,
+{
+    type Out = T;
+
+    fn splits(&self) -> Splits {
+        self.splits
+    }
+
+    async fn setup(&mut self, ctx: &Context) -> Result<()> {
+        self.step = ctx.split().count as u64;
+        self.next = (ctx.split().index as u64).saturating_add(self.made.saturating_mul(self.step));
+        Ok(())
+    }
+
+    async fn next(&mut self, out: &mut Emitter<T>) -> Result<Progress> {
+        while !out.is_full() {
+            if self.next >= self.events {
+                return Ok(Progress::End);
+            }
+            let number = match self.seed {
+                Some(seed) => mix(seed, self.next),
+                None => self.next,
+            };
+            out.emit((self.make)(number));
+            self.made += 1;
+            self.next = self.next.saturating_add(self.step);
+        }
+        Ok(Progress::More)
+    }
+}
+
+impl<F> fmt::Debug for Generator<F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Generator")
+            .field("seed", &self.seed)
+            .field("events", &self.events)
+            .field("made", &self.made)
+            .finish_non_exhaustive()
+    }
+}

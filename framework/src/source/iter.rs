@@ -1,0 +1,107 @@
+//! The items of an iterator.
+
+use super::{Progress, Source, Splits};
+use crate::component::{Component, Context, Result, StateField, Rescale};
+use crate::emitter::Emitter;
+use crate::event::Event;
+use std::fmt;
+
+/// Emits what an iterator yields. Of p instances, instance i takes the items i, i + p, i + 2p, ...
+///
+/// ```
+/// use streamwork::prelude::*;
+///
+/// let got = Collect::new();
+/// let job = Job::new("numbers");
+/// job.source(FromIter::new(0..6_u64)).parallelism(2).group(Forward).sink(got.clone()).parallelism(2);
+/// Engine::new().run(job).unwrap();
+/// assert_eq!(got.of_instance(1), [1, 3, 5]);
+/// ```
+///
+/// The position is the number of items taken. To go on from there after a restart, the iterator is
+/// cloned and advanced.
+#[derive(Clone)]
+pub struct FromIter<I> {
+    items: I,
+    taken: u64,
+    splits: Splits,
+    /// To skip before the first item, and between two items.
+    skip: (u64, u64),
+}
+
+impl<I> FromIter<I>
+where
+    I: Iterator + Clone + Send + 'static,
+{
+    /// A source of the items of `items`.
+    pub fn new(items: impl IntoIterator<IntoIter = I>) -> Self {
+        let items = items.into_iter();
+        Self { items, taken: 0, splits: Splits::PerInstance, skip: (0, 0) }
+    }
+
+    /// Fixes the number of splits, so that it does not follow the parallelism.
+    #[must_use]
+    pub fn splits(mut self, count: usize) -> Self {
+        self.splits = Splits::Fixed(count);
+        self
+    }
+}
+
+impl<I> Component for FromIter<I>
+where
+    I: Iterator + Clone + Send + 'static,
+{
+    type Saved = u64;
+
+    const STATE: &'static [StateField] =
+        &[StateField { name: "taken", type_name: "u64", rescale: Rescale::Refuse }];
+
+    fn name(&self) -> &str {
+        "from-iter"
+    }
+
+    fn save(&self) -> u64 {
+        self.taken
+    }
+
+    fn load(&mut self, taken: u64) {
+        self.taken = taken;
+    }
+}
+
+impl<I> Source for FromIter<I>
+where
+    I: Iterator<Item: Event> + Clone + Send + 'static,
+{
+    type Out = I::Item;
+
+    fn splits(&self) -> Splits {
+        self.splits
+    }
+
+    async fn setup(&mut self, ctx: &Context) -> Result<()> {
+        let (index, count) = (ctx.split().index as u64, ctx.split().count as u64);
+        self.skip = (index + self.taken * count, count - 1);
+        Ok(())
+    }
+
+    async fn next(&mut self, out: &mut Emitter<I::Item>) -> Result<Progress> {
+        while !out.is_full() {
+            let skip = usize::try_from(self.skip.0)?;
+            let Some(item) = (if skip == 0 { self.items.next() } else { self.items.nth(skip) })
+            else {
+                return Ok(Progress::End);
+            };
+            self.skip.0 = self.skip.1;
+            self.taken += 1;
+            out.emit(item);
+        }
+        Ok(Progress::More)
+    }
+}
+
+impl<I> fmt::Debug for FromIter<I> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("FromIter").field("taken", &self.taken).finish_non_exhaustive()
+    }
+}

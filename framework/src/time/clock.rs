@@ -1,0 +1,149 @@
+//! The clocks. Only this file reads the system's; everything else is handed a [`Clock`], so that a
+//! test can turn it by hand.
+
+use futures::future::BoxFuture;
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Poll, Waker};
+use std::time::Duration;
+
+/// A point on a clock that never steps back: nanoseconds since the clock was made.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
+pub struct Moment(u64);
+
+impl Moment {
+    /// The moment the clock was made.
+    pub const START: Self = Self(0);
+
+    /// Nanoseconds since the clock was made.
+    #[must_use]
+    pub const fn as_nanos(self) -> u64 {
+        self.0
+    }
+
+    /// The time from `earlier` to this moment; zero if `earlier` is later.
+    #[must_use]
+    pub const fn since(self, earlier: Self) -> Duration {
+        Duration::from_nanos(self.0.saturating_sub(earlier.0))
+    }
+}
+
+impl std::ops::Add<Duration> for Moment {
+    type Output = Self;
+    fn add(self, d: Duration) -> Self {
+        let nanos = u64::try_from(d.as_nanos()).unwrap_or(u64::MAX);
+        Self(self.0.saturating_add(nanos))
+    }
+}
+
+/// Where time comes from.
+pub trait Clock: Send + Sync + fmt::Debug {
+    /// Now, on a scale that never steps back.
+    fn now(&self) -> Moment;
+
+    /// Completes at `moment` or soon after; at once if it has passed.
+    ///
+    /// # Cancel safety
+    /// Dropping the future does nothing else.
+    fn sleep_until(&self, moment: Moment) -> BoxFuture<'static, ()>;
+}
+
+/// The system's monotonic clock. Its timers need a tokio runtime, which every arbiter has.
+#[derive(Clone, Debug)]
+pub struct SystemClock {
+    start: std::time::Instant,
+}
+
+impl SystemClock {
+    /// A clock that starts now.
+    #[must_use]
+    #[expect(clippy::disallowed_methods, reason = "the one place that reads the system's clock")]
+    pub fn new() -> Self {
+        Self { start: std::time::Instant::now() }
+    }
+}
+
+impl Default for SystemClock {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Clock for SystemClock {
+    fn now(&self) -> Moment {
+        Moment::START + self.start.elapsed()
+    }
+
+    fn sleep_until(&self, moment: Moment) -> BoxFuture<'static, ()> {
+        let deadline = self.start + moment.since(Moment::START);
+        Box::pin(async move { tokio::time::sleep_until(deadline.into()).await })
+    }
+}
+
+/// A clock that stands still until it is told to move.
+///
+/// ```
+/// use std::time::Duration;
+/// use streamwork::{Clock, ManualClock};
+///
+/// let clock = ManualClock::new();
+/// clock.advance(Duration::from_secs(3));
+/// assert_eq!(clock.now().as_nanos(), 3_000_000_000);
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct ManualClock {
+    state: Arc<Mutex<ManualState>>,
+}
+
+#[derive(Debug, Default)]
+struct ManualState {
+    now: Moment,
+    sleepers: Vec<(Moment, Waker)>,
+}
+
+impl ManualClock {
+    /// A clock that stands at its start.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Moves the clock on by `d` and wakes whoever slept until then.
+    pub fn advance(&self, d: Duration) {
+        let due: Vec<Waker> = {
+            let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+            state.now = state.now + d;
+            let now = state.now;
+            let (due, rest) =
+                std::mem::take(&mut state.sleepers).into_iter().partition(|(at, _)| *at <= now);
+            state.sleepers = rest;
+            due.into_iter().map(|(_, waker): (Moment, Waker)| waker).collect()
+        };
+        due.into_iter().for_each(Waker::wake);
+    }
+
+    /// The earliest moment that somebody sleeps until.
+    #[must_use]
+    pub fn next_alarm(&self) -> Option<Moment> {
+        let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        state.sleepers.iter().map(|(at, _)| *at).min()
+    }
+}
+
+impl Clock for ManualClock {
+    fn now(&self) -> Moment {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner).now
+    }
+
+    fn sleep_until(&self, moment: Moment) -> BoxFuture<'static, ()> {
+        let shared = Arc::clone(&self.state);
+        Box::pin(std::future::poll_fn(move |cx| {
+            let mut state = shared.lock().unwrap_or_else(PoisonError::into_inner);
+            if state.now >= moment {
+                return Poll::Ready(());
+            }
+            state.sleepers.push((moment, cx.waker().clone()));
+            Poll::Pending
+        }))
+    }
+}

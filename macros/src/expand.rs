@@ -1,0 +1,377 @@
+//! Writes the impls.
+
+use crate::model::{Component, Event, Key, Rescale, Shape, State, Target};
+use crate::{bounds, check, fallback, name};
+use proc_macro2::{Literal, TokenStream};
+use quote::{format_ident, quote, quote_spanned};
+use syn::ext::IdentExt;
+use syn::spanned::Spanned;
+use syn::{DeriveInput, Field, Ident, Member, Type, Variant, parse_quote};
+
+/// The impl of `Component`, or the errors.
+pub(crate) fn component(input: &DeriveInput) -> TokenStream {
+    match check::component(input) {
+        Ok(component) => component_impl(&component),
+        Err(error) => fallback::component(input, &error),
+    }
+}
+
+/// The impl of `Event`, or the errors.
+pub(crate) fn event(input: &DeriveInput) -> TokenStream {
+    match check::event(input) {
+        Ok(event) => event_impl(&event),
+        Err(error) => fallback::event(input, &error),
+    }
+}
+
+/// The impl of `Key`, or the errors.
+pub(crate) fn key(input: &DeriveInput) -> TokenStream {
+    match check::key(input) {
+        Ok(key) => key_impl(&key),
+        Err(error) => fallback::key(input, &error),
+    }
+}
+
+fn component_impl(component: &Component<'_>) -> TokenStream {
+    let Component {
+        target,
+        name,
+        parallelism,
+        blocking,
+        state,
+    } = component;
+    let Target {
+        ident,
+        generics,
+        types,
+        krate,
+    } = target;
+    let movable = quote!(::core::marker::Send + 'static);
+    let mut bounded = bounds::with(generics, types, &movable);
+    for ty in state
+        .iter()
+        .map(|field| field.ty)
+        .filter(|ty| bounds::is_generic(ty, generics))
+    {
+        let kept = parse_quote!(#ty: ::core::clone::Clone + #movable);
+        bounded.make_where_clause().predicates.push(kept);
+    }
+    let (impl_generics, ty_generics, where_clause) = bounded.split_for_impl();
+
+    let state = state_items(state, target);
+    let blocking = blocking.then(|| {
+        quote!(
+            const BLOCKING: bool = true;
+        )
+    });
+    let parallelism = parallelism.map(|count| {
+        let count = Literal::usize_unsuffixed(count);
+        quote!(fn parallelism(&self) -> usize { #count })
+    });
+
+    quote! {
+        #[automatically_derived]
+        impl #impl_generics #krate::Component for #ident #ty_generics #where_clause {
+            #blocking
+            fn name(&self) -> &str { #name }
+            #parallelism
+            #state
+        }
+    }
+}
+
+/// What concerns the fields that are kept.
+fn state_items(state: &[State<'_>], target: &Target<'_>) -> TokenStream {
+    if state.is_empty() {
+        return quote! {
+            type Saved = ();
+            fn save(&self) {}
+            fn load(&mut self, (): ()) {}
+        };
+    }
+    let types: Vec<&Type> = state.iter().map(|field| field.ty).collect();
+    let members: Vec<&Member> = state.iter().map(|field| &field.member).collect();
+    // Written out and not as `Self::Saved`, which would repeat an error of the impl. Where one of
+    // the types is not `Clone`, the tuple's error is shown at the struct, the field's own at its type.
+    let saved = quote_spanned!(target.ident.span()=> (#(#types,)*));
+    let krate = &target.krate;
+    let described = state.iter().map(|field| described(field, krate));
+    quote! {
+        type Saved = #saved;
+        const STATE: &'static [#krate::StateField] = &[#(#described),*];
+        fn save(&self) -> #saved {
+            (#(<#types as ::core::clone::Clone>::clone(&self.#members),)*)
+        }
+        fn load(&mut self, saved: #saved) {
+            (#(self.#members,)*) = saved;
+        }
+    }
+}
+
+fn described(field: &State<'_>, krate: &syn::Path) -> TokenStream {
+    let name = match &field.member {
+        Member::Named(name) => name.unraw().to_string(),
+        Member::Unnamed(index) => index.index.to_string(),
+    };
+    let type_name = name::written(field.ty);
+    let rescale = match field.rescale {
+        Rescale::Refuse => quote!(Refuse),
+        Rescale::ByKey => quote!(ByKey),
+        Rescale::Replicated => quote!(Replicated),
+    };
+    quote! {
+        #krate::StateField {
+            name: #name,
+            type_name: #type_name,
+            rescale: #krate::Rescale::#rescale,
+        }
+    }
+}
+
+fn event_impl(event: &Event<'_>) -> TokenStream {
+    let Event {
+        target,
+        time,
+        weight,
+        local,
+    } = event;
+    let Target {
+        ident,
+        generics,
+        types,
+        krate,
+    } = target;
+    let movable = quote!(::core::clone::Clone + ::core::marker::Send + 'static);
+    let bounded = bounds::with(generics, types, &movable);
+    let (impl_generics, ty_generics, where_clause) = bounded.split_for_impl();
+
+    let weight = weight.as_ref().map(|function| {
+        quote! {
+            fn weight(&self) -> usize {
+                let weigh: fn(&Self) -> usize = #function;
+                weigh(self)
+            }
+        }
+    });
+    let time = time.as_ref().map(|(member, ty)| {
+        // A variable that stands at the field, for the error of a field of another type.
+        let field = Ident::new("field", ty.span());
+        quote! {
+            fn time(&self) -> ::core::option::Option<#krate::EventTime> {
+                let #field = self.#member;
+                let time: #krate::EventTime = #field;
+                ::core::option::Option::Some(time)
+            }
+        }
+    });
+    let storable = (!local).then(|| {
+        let bounded = bounds::with(generics, types, &quote!(#movable + #krate::Storable));
+        let (impl_generics, ty_generics, where_clause) = bounded.split_for_impl();
+        let assertion = quote_spanned!(ident.span()=> storable::<#ident #ty_generics>());
+        quote! {
+            const _: () = {
+                fn storable<T: #krate::Storable>() {}
+                fn _assertion #impl_generics () #where_clause { #assertion }
+            };
+        }
+    });
+
+    quote! {
+        #[automatically_derived]
+        impl #impl_generics #krate::Event for #ident #ty_generics #where_clause {
+            #weight
+            #time
+        }
+        #storable
+    }
+}
+
+fn key_impl(key: &Key<'_>) -> TokenStream {
+    let Key {
+        target:
+            Target {
+                ident,
+                generics,
+                types,
+                krate,
+            },
+        shape,
+    } = key;
+    let bounded = bounds::with(generics, types, &quote!(#krate::Key));
+    let (impl_generics, ty_generics, where_clause) = bounded.split_for_impl();
+    let body = match shape {
+        Shape::Struct(fields) => {
+            let each = fields.members().zip(*fields).map(|(member, Field { ty, .. })| {
+                quote!(<#ty as #krate::Key>::feed(&self.#member, hasher);)
+            });
+            quote!(#(#each)*)
+        }
+        Shape::Enum(variants) if variants.is_empty() => quote!(match *self {}),
+        Shape::Enum(variants) => {
+            let arms = variants.iter().map(|variant| arm(variant, krate));
+            quote!(match self { #(#arms)* })
+        }
+    };
+    quote! {
+        #[automatically_derived]
+        impl #impl_generics #krate::Key for #ident #ty_generics #where_clause {
+            fn feed(&self, hasher: &mut #krate::KeyHasher) { #body }
+        }
+    }
+}
+
+/// The variant's name before its fields, so that the order of the variants means nothing.
+fn arm(variant: &Variant, krate: &syn::Path) -> TokenStream {
+    let ident = &variant.ident;
+    let name = Literal::byte_string(ident.unraw().to_string().as_bytes());
+    let members: Vec<Member> = variant.fields.members().collect();
+    let bindings: Vec<Ident> = (0..members.len())
+        .map(|i| format_ident!("field{i}"))
+        .collect();
+    let feeds =
+        variant.fields.iter().zip(&bindings).map(
+            |(Field { ty, .. }, binding)| quote!(<#ty as #krate::Key>::feed(#binding, hasher);),
+        );
+    quote! {
+        Self::#ident { #(#members: #bindings),* } => {
+            hasher.bytes(#name);
+            #(#feeds)*
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(written: &TokenStream, expected: &TokenStream) {
+        assert_eq!(written.to_string(), expected.to_string());
+    }
+
+    #[test]
+    fn a_component_without_attributes_overrides_nothing() {
+        let input = parse_quote!(
+            struct PrintSink;
+        );
+        let expected = quote! {
+            #[automatically_derived]
+            impl ::streamwork::Component for PrintSink {
+                fn name(&self) -> &str { "print-sink" }
+                type Saved = ();
+                fn save(&self) {}
+                fn load(&mut self, (): ()) {}
+            }
+        };
+        check(&component(&input), &expected);
+    }
+
+    #[test]
+    fn a_component_with_everything() {
+        let input = parse_quote! {
+            #[component(name = "latest", parallelism = 2, blocking, crate = crate)]
+            struct Latest<T: Ord>(#[state(replicated)] Option<T>);
+        };
+        let expected = quote! {
+            #[automatically_derived]
+            impl<T: Ord> crate::Component for Latest<T>
+            where
+                T: ::core::marker::Send + 'static,
+                Option<T>: ::core::clone::Clone + ::core::marker::Send + 'static
+            {
+                const BLOCKING: bool = true;
+                fn name(&self) -> &str { "latest" }
+                fn parallelism(&self) -> usize { 2 }
+                type Saved = (Option<T>,);
+                const STATE: &'static [crate::StateField] = &[
+                    crate::StateField {
+                        name: "0",
+                        type_name: "Option<T>",
+                        rescale: crate::Rescale::Replicated,
+                    }
+                ];
+                fn save(&self) -> (Option<T>,) {
+                    (<Option<T> as ::core::clone::Clone>::clone(&self.0),)
+                }
+                fn load(&mut self, saved: (Option<T>,)) { (self.0,) = saved; }
+            }
+        };
+        check(&component(&input), &expected);
+    }
+
+    #[test]
+    fn only_a_local_event_needs_no_serde() {
+        let plain = parse_quote!(
+            enum Change {
+                Rise,
+            }
+        );
+        let expected = quote! {
+            #[automatically_derived]
+            impl ::streamwork::Event for Change {}
+            const _: () = {
+                fn storable<T: ::streamwork::Storable>() {}
+                fn _assertion() { storable::<Change>() }
+            };
+        };
+        check(&event(&plain), &expected);
+
+        let local = parse_quote!(
+            #[event(local)]
+            struct Change;
+        );
+        let expected = quote! {
+            #[automatically_derived]
+            impl ::streamwork::Event for Change {}
+        };
+        check(&event(&local), &expected);
+    }
+
+    #[test]
+    fn a_key_feeds_names_of_variants_and_all_fields() {
+        let input = parse_quote!(
+            enum Payer<'a> {
+                Cash,
+                r#Box { id: &'a str },
+            }
+        );
+        let expected = quote! {
+            #[automatically_derived]
+            impl<'a> ::streamwork::Key for Payer<'a> {
+                fn feed(&self, hasher: &mut ::streamwork::KeyHasher) {
+                    match self {
+                        Self::Cash {} => {
+                            hasher.bytes(b"Cash");
+                        }
+                        Self::r#Box { id: field0 } => {
+                            hasher.bytes(b"Box");
+                            <&'a str as ::streamwork::Key>::feed(field0, hasher);
+                        }
+                    }
+                }
+            }
+        };
+        check(&key(&input), &expected);
+    }
+
+    #[test]
+    fn a_refused_input_gets_its_errors_and_a_stub() {
+        let input = parse_quote!(
+            #[event(size)]
+            struct Change;
+        );
+        let written = event(&input).to_string();
+        let error = quote!(
+            ::core::compile_error! { "unknown key `size`: `#[event(..)]` on a type takes `weight`, `local` and `crate`" }
+        );
+        assert!(written.starts_with(&error.to_string()), "{written}");
+        let stub = quote! {
+            #[automatically_derived]
+            impl ::streamwork::Event for Change
+            where
+                for<'any> Change: ::core::clone::Clone + ::core::marker::Send + 'static
+            {}
+        };
+        assert!(written.ends_with(&stub.to_string()), "{written}");
+    }
+}

@@ -1,0 +1,181 @@
+//! The derives of Streamwork: [`Component`], [`Event`] and [`Key`].
+//!
+//! The crate `streamwork` exports each of them beside the trait of its name; use them from there.
+//! A derive writes the impl of that one trait and nothing that a user could name. An input that it
+//! refuses is told all its mistakes at once, each at the place where it was made.
+
+mod attr;
+mod bounds;
+mod check;
+mod errors;
+mod expand;
+mod fallback;
+mod model;
+mod name;
+
+use proc_macro::TokenStream;
+use syn::{DeriveInput, parse_macro_input};
+
+/// Makes a struct a component: a source, an operator or a sink.
+///
+/// ```
+/// use std::collections::HashMap;
+/// use streamwork::{Component, Rescale};
+///
+/// #[derive(Component, Default)]
+/// #[component(name = "counter", parallelism = 2)]
+/// struct VehicleCounter {
+///     /// How many of each kind there were. The entries move with their keys.
+///     #[state(by_key)]
+///     by_kind: HashMap<String, u64>,
+///     /// Not kept: `setup` makes it anew.
+///     buffer: String,
+/// }
+///
+/// let mut counter = VehicleCounter::default();
+/// assert_eq!(counter.name(), "counter");
+/// assert_eq!(counter.parallelism(), 2);
+///
+/// let [by_kind] = VehicleCounter::STATE else { panic!() };
+/// assert_eq!(by_kind.name, "by_kind");
+/// assert_eq!(by_kind.type_name, "HashMap<String, u64>");
+/// assert_eq!(by_kind.rescale, Rescale::ByKey);
+///
+/// // What is saved is a tuple of the fields that are marked.
+/// counter.load((HashMap::from([("car".into(), 3)]),));
+/// assert_eq!(counter.save().0["car"], 3);
+/// ```
+///
+/// # On the struct: `#[component(..)]`
+///
+/// | Key | Means | Without it |
+/// |---|---|---|
+/// | `name = "counter"` | its name in a job where no other is given | the struct's name in kebab-case: `HTTPSource` is `http-source` |
+/// | `parallelism = 2` | how many instances it has where no other number is given | 1 |
+/// | `blocking` | it blocks its thread: each instance gets one of its own | it does not |
+/// | `crate = path` | where Streamwork is found | `::streamwork` |
+///
+/// # On a field: `#[state]`
+///
+/// A field that is marked outlives a crash; its type is `Clone`. The word says what becomes of it
+/// when the parallelism changes.
+///
+/// | Mark | With another parallelism |
+/// |---|---|
+/// | `#[state]` | the job is refused, with advice |
+/// | `#[state(by_key)]` | a map, whose entries move with their keys |
+/// | `#[state(replicated)]` | the same on every instance |
+///
+/// # Generics
+///
+/// Type parameters are bounded by `Send + 'static`, and the types of marked fields by `Clone` too
+/// where a parameter is in them. Lifetimes are refused: a component outlives what it could borrow.
+///
+/// ```
+/// use streamwork::Component;
+///
+/// #[derive(Component)]
+/// struct Latest<T> {
+///     #[state]
+///     seen: Option<T>,
+/// }
+///
+/// let latest = Latest { seen: Some(7) };
+/// assert_eq!(latest.name(), "latest");
+/// assert_eq!(latest.save(), (Some(7),));
+/// ```
+#[proc_macro_derive(Component, attributes(component, state))]
+pub fn component(input: TokenStream) -> TokenStream {
+    expand::component(&parse_macro_input!(input as DeriveInput)).into()
+}
+
+/// Makes a struct or an enum an event: what flows through a job.
+///
+/// ```
+/// use serde::{Deserialize, Serialize};
+/// use streamwork::{Event, EventTime};
+///
+/// #[derive(Event, Clone, Serialize, Deserialize)]
+/// #[event(weight = Self::bytes)]
+/// struct Photo {
+///     #[event(time)]
+///     taken: EventTime,
+///     pixels: Vec<u8>,
+/// }
+///
+/// impl Photo {
+///     fn bytes(&self) -> usize {
+///         size_of::<Self>() + self.pixels.capacity()
+///     }
+/// }
+///
+/// let photo = Photo { taken: EventTime::from_millis(7), pixels: vec![0; 1_000] };
+/// assert_eq!(photo.time(), Some(EventTime::from_millis(7)));
+/// assert!(photo.weight() >= 1_000);
+/// ```
+///
+/// # On the type: `#[event(..)]`
+///
+/// | Key | Means | Without it |
+/// |---|---|---|
+/// | `weight = path` | the function of `&Self` that counts its bytes | its size in memory, and nothing of the heap |
+/// | `local` | it is never stored or sent | serde's `Serialize` and `Deserialize` are asked for |
+/// | `crate = path` | where Streamwork is found | `::streamwork` |
+///
+/// ```
+/// use std::net::TcpStream;
+/// use std::sync::Arc;
+/// use streamwork::Event;
+///
+/// #[derive(Event, Clone)]
+/// #[event(local)]
+/// struct Connected(Arc<TcpStream>);
+///
+/// fn is_event<E: Event>() -> bool {
+///     true
+/// }
+/// assert!(is_event::<Connected>());
+/// ```
+///
+/// # On a field: `#[event(time)]`
+///
+/// The field, an `EventTime`, says when the event happened. An enum has no such field: it goes into
+/// a struct, beside its time.
+///
+/// # Generics
+///
+/// Type parameters are bounded by `Clone + Send + 'static`. Lifetimes are refused: an event outlives
+/// what it could borrow.
+#[proc_macro_derive(Event, attributes(event))]
+pub fn event(input: TokenStream) -> TokenStream {
+    expand::event(&parse_macro_input!(input as DeriveInput)).into()
+}
+
+/// Makes a struct or an enum a key: what events are grouped by.
+///
+/// ```
+/// use streamwork::{Key, key_hash};
+///
+/// #[derive(Key, PartialEq, Eq)]
+/// enum Payer {
+///     Cash,
+///     Account { bank: u32, number: String },
+/// }
+///
+/// let account = |number: &str| Payer::Account { bank: 1, number: number.into() };
+/// assert_eq!(key_hash(&account("7")), key_hash(&account("7")));
+/// assert_ne!(key_hash(&account("7")), key_hash(&account("8")));
+/// assert_ne!(key_hash(&account("7")), key_hash(&Payer::Cash));
+/// ```
+///
+/// The fields are fed in their order; before those of an enum comes the name of the variant. So state
+/// that was saved under a key is found again **as long as the fields keep their order and types, and
+/// the variants their names**. Names of types and fields, and the order of variants, are free.
+///
+/// Every field is a part of the key, as it is for `Eq`; none can be skipped. `#[key(crate = path)]`
+/// on the type says where Streamwork is found, if not at `::streamwork`. Type parameters are bounded
+/// by `Key`.
+#[proc_macro_derive(Key, attributes(key))]
+pub fn key(input: TokenStream) -> TokenStream {
+    expand::key(&parse_macro_input!(input as DeriveInput)).into()
+}

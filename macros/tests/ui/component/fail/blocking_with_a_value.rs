@@ -1,0 +1,7 @@
+use streamwork::Component;
+
+#[derive(Component)]
+#[component(blocking = true)]
+struct Reader;
+
+fn main() {}

@@ -1,0 +1,8 @@
+use streamwork::Component;
+
+#[derive(Component)]
+struct Replay<'a> {
+    lines: &'a [String],
+}
+
+fn main() {}

@@ -1,0 +1,7 @@
+use streamwork::Component;
+
+#[derive(Component)]
+#[component(crate = "streamwork")]
+struct Counter;
+
+fn main() {}

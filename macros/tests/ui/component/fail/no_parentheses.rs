@@ -1,0 +1,7 @@
+use streamwork::Component;
+
+#[derive(Component)]
+#[component = "counter"]
+struct Counter;
+
+fn main() {}

@@ -1,0 +1,10 @@
+use streamwork::{Event, EventTime};
+
+#[derive(Event, Clone)]
+#[event(locale)]
+struct Reading {
+    #[event(timestamp)]
+    at: EventTime,
+}
+
+fn main() {}
