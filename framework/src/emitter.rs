@@ -61,6 +61,13 @@ impl<T> Emitter<T> {
         self.buffer.len() >= self.limit
     }
 
+    /// How many more events may be emitted before this emitter [is full](Self::is_full).
+    #[inline]
+    #[must_use]
+    pub fn room(&self) -> usize {
+        self.limit.saturating_sub(self.buffer.len())
+    }
+
     /// What has been emitted since the engine last took the events.
     #[must_use]
     pub fn as_slice(&self) -> &[T] {

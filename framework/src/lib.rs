@@ -69,18 +69,14 @@ pub mod testing;
 mod time;
 mod watermark;
 
-pub use component::{
-    BoxError, Component, Context, Fatal, Rescale, Result, Split, StateField,
-};
+pub use component::{BoxError, Component, Context, Fatal, Rescale, Result, Split, StateField};
 pub use emitter::Emitter;
 pub use error::Error;
 pub use event::{Event, Nothing, Storable};
 pub use grouping::{All, Direct, Fields, Forward, Global, Grouping, Shuffle};
 pub use id::{ComponentName, InstanceId};
 pub use instance::{Cause, Failure};
-pub use job::{
-    Delivery, Grouped, Job, Problem, Problems, SinkStage, SourceStage, Stage, Stream,
-};
+pub use job::{Delivery, Grouped, Job, Problem, Problems, SinkStage, SourceStage, Stage, Stream};
 pub use key::{Key, KeyGroup, KeyGroups, KeyHasher, key_hash};
 pub use link::LinkLimits;
 pub use metrics::Counts;
@@ -91,7 +87,7 @@ pub use runtime::{
     SupervisionTree,
 };
 pub use sink::{Collect, ForEach, Print, Sink};
-pub use source::{FromIter, Generator, Progress, Source, Splits};
+pub use source::{FromIter, Generator, Lines, Progress, Source, Splits, TcpLines};
 #[cfg(feature = "macros")]
 pub use streamwork_macros::{Component, Event, Key};
 pub use time::{Clock, EventTime, ManualClock, Moment, SystemClock, Watermark};

@@ -12,7 +12,7 @@ pub use crate::operator::Operator;
 pub use crate::restart::RestartStrategy;
 pub use crate::runtime::{Engine, JobHandle, JobStatus, Outcome};
 pub use crate::sink::{Collect, ForEach, Print, Sink};
-pub use crate::source::{FromIter, Generator, Progress, Source, Splits};
+pub use crate::source::{FromIter, Generator, Lines, Progress, Source, Splits, TcpLines};
 pub use crate::time::{EventTime, Watermark};
 #[cfg(feature = "macros")]
 pub use streamwork_macros::{Component, Event, Key};

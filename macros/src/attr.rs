@@ -20,16 +20,12 @@ pub(crate) struct Form {
 impl Form {
     /// The attributes of this name.
     pub(crate) fn among(self, attrs: &[Attribute]) -> impl Iterator<Item = &Attribute> {
-        attrs
-            .iter()
-            .filter(move |attr| attr.path().is_ident(self.name))
+        attrs.iter().filter(move |attr| attr.path().is_ident(self.name))
     }
 
     /// What stands in the attributes of this name.
     pub(crate) fn entries(self, attrs: &[Attribute], errors: &mut Errors) -> Vec<Entry> {
-        self.among(attrs)
-            .flat_map(|attr| self.read(attr, errors))
-            .collect()
+        self.among(attrs).flat_map(|attr| self.read(attr, errors)).collect()
     }
 
     /// What stands in one attribute.
@@ -101,10 +97,7 @@ impl Entry {
     /// Refuses a value, since the key alone says it all.
     pub(crate) fn expect_flag(&self, errors: &mut Errors) {
         if let Some(value) = &self.value {
-            errors.at(
-                value,
-                format_args!("`{0}` takes no value: write `{0}` alone", self.key),
-            );
+            errors.at(value, format_args!("`{0}` takes no value: write `{0}` alone", self.key));
         }
     }
 
@@ -139,10 +132,7 @@ mod tests {
     use quote::ToTokens;
     use syn::parse_quote;
 
-    const FORM: Form = Form {
-        name: "component",
-        example: "blocking",
-    };
+    const FORM: Form = Form { name: "component", example: "blocking" };
 
     /// Checks what is read from attributes: entries as `key=value`, or the messages of all errors.
     #[track_caller]
@@ -159,12 +149,7 @@ mod tests {
         let read = errors
             .finish(entries)
             .map_err(|e| e.into_iter().map(|e| e.to_string()).collect::<Vec<_>>());
-        let owned = |texts: &[&str]| {
-            texts
-                .iter()
-                .map(|&text| text.to_owned())
-                .collect::<Vec<_>>()
-        };
+        let owned = |texts: &[&str]| texts.iter().map(|&text| text.to_owned()).collect::<Vec<_>>();
         assert_eq!(read, expected.map(owned).map_err(owned));
     }
 
@@ -178,10 +163,7 @@ mod tests {
             Ok(&["blocking", "name=\"a\"", "crate=crate"]),
         );
         check(
-            &[
-                parse_quote!(#[component(n = -1)]),
-                parse_quote!(#[component(crate = ::a::b)]),
-            ],
+            &[parse_quote!(#[component(n = -1)]), parse_quote!(#[component(crate = ::a::b)])],
             Ok(&["n=- 1", "crate=:: a :: b"]),
         );
     }
@@ -193,10 +175,7 @@ mod tests {
             group_token: token::Group::default(),
             expr: parse_quote!("a"),
         });
-        check(
-            &[parse_quote!(#[component(name = #value)])],
-            Ok(&["name=\"a\""]),
-        );
+        check(&[parse_quote!(#[component(name = #value)])], Ok(&["name=\"a\""]));
     }
 
     #[test]
@@ -208,24 +187,15 @@ mod tests {
             &[parse_quote!(#[component(name("a"))])],
             Err(&["no parentheses here: write `name = ..`"]),
         );
-        check(
-            &[parse_quote!(#[component(name "a")])],
-            Err(&["expected `,`"]),
-        );
+        check(&[parse_quote!(#[component(name "a")])], Err(&["expected `,`"]));
     }
 
     #[test]
     fn a_key_counts_once_over_all_attributes() {
         let twice = "duplicated key `name`: keep one of the two";
+        check(&[parse_quote!(#[component(name = "a", name = "b")])], Err(&[twice]));
         check(
-            &[parse_quote!(#[component(name = "a", name = "b")])],
-            Err(&[twice]),
-        );
-        check(
-            &[
-                parse_quote!(#[component(name = "a")]),
-                parse_quote!(#[component(name = "b", name)]),
-            ],
+            &[parse_quote!(#[component(name = "a")]), parse_quote!(#[component(name = "b", name)])],
             Err(&[twice, twice]),
         );
     }

@@ -29,21 +29,13 @@ pub(crate) fn with(generics: &Generics, types: &[&Type], bound: &TokenStream) ->
 /// Whether a type names one of the type parameters.
 pub(crate) fn is_generic(ty: &Type, generics: &Generics) -> bool {
     let params: Vec<&Ident> = generics.type_params().map(|param| &param.ident).collect();
-    let mut search = Search {
-        params: &params,
-        named: false,
-        associated: Vec::new(),
-    };
+    let mut search = Search { params: &params, named: false, associated: Vec::new() };
     search.visit_type(ty);
     search.named
 }
 
 fn associated<'a>(ty: &'a Type, params: &[&Ident]) -> Vec<&'a TypePath> {
-    let mut search = Search {
-        params,
-        named: false,
-        associated: Vec::new(),
-    };
+    let mut search = Search { params, named: false, associated: Vec::new() };
     search.visit_type(ty);
     search.associated
 }
@@ -58,10 +50,7 @@ struct Search<'p, 'a> {
 impl Search<'_, '_> {
     fn begins_with_param(&self, path: &Path) -> bool {
         path.leading_colon.is_none()
-            && path
-                .segments
-                .first()
-                .is_some_and(|first| self.params.contains(&&first.ident))
+            && path.segments.first().is_some_and(|first| self.params.contains(&&first.ident))
     }
 }
 
@@ -75,11 +64,8 @@ impl<'a> Visit<'a> for Search<'_, 'a> {
         let is_associated = match &path.qself {
             // `<T as Iterator>::Item`
             Some(qself) => {
-                let mut inner = Search {
-                    params: self.params,
-                    named: false,
-                    associated: Vec::new(),
-                };
+                let mut inner =
+                    Search { params: self.params, named: false, associated: Vec::new() };
                 inner.visit_type(&qself.ty);
                 inner.named
             }
@@ -102,25 +88,14 @@ mod tests {
     fn check(generics: &Generics, types: &[Type], expected: &TokenStream) {
         let types: Vec<&Type> = types.iter().collect();
         let bounded = with(generics, &types, &quote!(Key));
-        assert_eq!(
-            bounded.where_clause.to_token_stream().to_string(),
-            expected.to_string()
-        );
+        assert_eq!(bounded.where_clause.to_token_stream().to_string(), expected.to_string());
     }
 
     #[test]
     fn each_type_parameter_is_bounded() {
         check(&parse_quote!(), &[parse_quote!(u8)], &quote!());
-        check(
-            &parse_quote!(<'a, const N: usize>),
-            &[parse_quote!([u8; N])],
-            &quote!(),
-        );
-        check(
-            &parse_quote!(<A, B: Ord>),
-            &[],
-            &quote!(where A: Key, B: Key),
-        );
+        check(&parse_quote!(<'a, const N: usize>), &[parse_quote!([u8; N])], &quote!());
+        check(&parse_quote!(<A, B: Ord>), &[], &quote!(where A: Key, B: Key));
     }
 
     #[test]

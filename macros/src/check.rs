@@ -10,26 +10,11 @@ use syn::{
     Type, parse_quote,
 };
 
-pub(crate) const COMPONENT: Form = Form {
-    name: "component",
-    example: "name = \"counter\"",
-};
-pub(crate) const EVENT: Form = Form {
-    name: "event",
-    example: "local",
-};
-pub(crate) const KEY: Form = Form {
-    name: "key",
-    example: "crate = streamwork",
-};
-const EVENT_FIELD: Form = Form {
-    name: "event",
-    example: "time",
-};
-const STATE: Form = Form {
-    name: "state",
-    example: "by_key",
-};
+pub(crate) const COMPONENT: Form = Form { name: "component", example: "name = \"counter\"" };
+pub(crate) const EVENT: Form = Form { name: "event", example: "local" };
+pub(crate) const KEY: Form = Form { name: "key", example: "crate = streamwork" };
+const EVENT_FIELD: Form = Form { name: "event", example: "time" };
+const STATE: Form = Form { name: "state", example: "by_key" };
 
 /// Checks a component.
 pub(crate) fn component(input: &DeriveInput) -> Result<Component<'_>> {
@@ -63,45 +48,26 @@ pub(crate) fn component(input: &DeriveInput) -> Result<Component<'_>> {
         }
     }
     for attr in STATE.among(&input.attrs) {
-        errors.at(
-            attr,
-            "state is kept by field: put `#[state]` on each field to keep",
-        );
+        errors.at(attr, "state is kept by field: put `#[state]` on each field to keep");
     }
     let mut state = Vec::new();
     for (member, field) in members(fields) {
         for attr in COMPONENT.among(&field.attrs) {
-            errors.at(
-                attr,
-                "`#[component(..)]` belongs on the struct; a field is marked `#[state]`",
-            );
+            errors
+                .at(attr, "`#[component(..)]` belongs on the struct; a field is marked `#[state]`");
         }
         if let Some(rescale) = state_field(field, &mut errors) {
-            state.push(State {
-                member,
-                ty: &field.ty,
-                rescale,
-            });
+            state.push(State { member, ty: &field.ty, rescale });
         }
     }
     let target = target(COMPONENT, input);
     expect_owned(&target, "a component", &mut errors);
     let name = name.unwrap_or(default_name);
-    errors.finish(Component {
-        target,
-        name,
-        parallelism,
-        blocking,
-        state,
-    })
+    errors.finish(Component { target, name, parallelism, blocking, state })
 }
 
 fn component_name(entry: &Entry, default: &str, errors: &mut Errors) -> Option<String> {
-    let Some(Expr::Lit(ExprLit {
-        lit: Lit::Str(literal),
-        ..
-    })) = &entry.value
-    else {
+    let Some(Expr::Lit(ExprLit { lit: Lit::Str(literal), .. })) = &entry.value else {
         let advice = format!("the name is a string literal: write `name = \"{default}\"`");
         entry.refuse(advice, errors);
         return None;
@@ -111,19 +77,13 @@ fn component_name(entry: &Entry, default: &str, errors: &mut Errors) -> Option<S
         let advice = format!("the name is empty: leave `name` out to get `{default}`");
         errors.at(literal, advice);
     } else if name.contains(char::is_control) {
-        errors.at(
-            literal,
-            "the name stands in logs and metrics: leave the control characters out",
-        );
+        errors.at(literal, "the name stands in logs and metrics: leave the control characters out");
     }
     Some(name)
 }
 
 fn instances(entry: &Entry, errors: &mut Errors) -> Option<usize> {
-    if let Some(Expr::Lit(ExprLit {
-        lit: Lit::Int(number),
-        ..
-    })) = &entry.value
+    if let Some(Expr::Lit(ExprLit { lit: Lit::Int(number), .. })) = &entry.value
         && let Ok(count @ 1..) = number.base10_parse()
     {
         return Some(count);
@@ -137,10 +97,7 @@ fn state_field(field: &Field, errors: &mut Errors) -> Option<Rescale> {
     let mut attrs = STATE.among(&field.attrs);
     let first = attrs.next()?;
     for second in attrs {
-        errors.at(
-            second,
-            "this field is marked `#[state]` already: keep one of the two",
-        );
+        errors.at(second, "this field is marked `#[state]` already: keep one of the two");
     }
     if matches!(first.meta, Meta::Path(_)) {
         return Some(Rescale::Refuse);
@@ -157,10 +114,7 @@ fn state_field(field: &Field, errors: &mut Errors) -> Option<Rescale> {
             }
         };
         if rescale.replace(meaning).is_some() {
-            errors.at(
-                &word.key,
-                "a field is rescaled in one way: keep one of the words",
-            );
+            errors.at(&word.key, "a field is rescaled in one way: keep one of the words");
         }
     }
     Some(rescale.unwrap_or(Rescale::Refuse))
@@ -196,10 +150,7 @@ pub(crate) fn event(input: &DeriveInput) -> Result<Event<'_>> {
         Data::Enum(data) => {
             for variant in &data.variants {
                 for attr in EVENT.among(&variant.attrs) {
-                    errors.at(
-                        attr,
-                        "`#[event(..)]` is said of the whole enum: put it there",
-                    );
+                    errors.at(attr, "`#[event(..)]` is said of the whole enum: put it there");
                 }
                 for field in &variant.fields {
                     for entry in times(field, &mut errors) {
@@ -210,21 +161,13 @@ pub(crate) fn event(input: &DeriveInput) -> Result<Event<'_>> {
             None
         }
         Data::Union(data) => {
-            errors.at(
-                data.union_token,
-                "an event is a struct or an enum: write one of these",
-            );
+            errors.at(data.union_token, "an event is a struct or an enum: write one of these");
             None
         }
     };
     let target = target(EVENT, input);
     expect_owned(&target, "an event", &mut errors);
-    errors.finish(Event {
-        target,
-        time,
-        weight,
-        local,
-    })
+    errors.finish(Event { target, time, weight, local })
 }
 
 const NO_TIME_IN_AN_ENUM: &str =
@@ -247,10 +190,7 @@ fn event_time<'a>(fields: &'a Fields, errors: &mut Errors) -> Option<(Member, &'
         for entry in times(field, errors) {
             match found {
                 None => found = Some((member.clone(), &field.ty)),
-                Some(_) => errors.at(
-                    entry.key,
-                    "an event has one time: keep one `#[event(time)]`",
-                ),
+                Some(_) => errors.at(entry.key, "an event has one time: keep one `#[event(time)]`"),
             }
         }
     }
@@ -296,10 +236,7 @@ pub(crate) fn key(input: &DeriveInput) -> Result<Key<'_>> {
         }
     };
     if let Shape::Enum(variants) = &shape {
-        for attr in variants
-            .iter()
-            .flat_map(|variant| KEY.among(&variant.attrs))
-        {
+        for attr in variants.iter().flat_map(|variant| KEY.among(&variant.attrs)) {
             errors.at(attr, "`#[key(..)]` is said of the whole enum: put it there");
         }
     }
@@ -308,10 +245,7 @@ pub(crate) fn key(input: &DeriveInput) -> Result<Key<'_>> {
                       put the fields to group by into a type of their own";
         errors.at(attr, advice);
     }
-    errors.finish(Key {
-        target: target(KEY, input),
-        shape,
-    })
+    errors.finish(Key { target: target(KEY, input), shape })
 }
 
 /// The type that an impl is for, as far as it can be read.
@@ -343,10 +277,7 @@ fn members(fields: &Fields) -> impl Iterator<Item = (Member, &Field)> {
 
 fn expect_crate(entry: &Entry, errors: &mut Errors) {
     if entry.path().is_none() {
-        entry.refuse(
-            "the crate is a path, without quotes: write `crate = ::streamwork`",
-            errors,
-        );
+        entry.refuse("the crate is a path, without quotes: write `crate = ::streamwork`", errors);
     }
 }
 
@@ -360,8 +291,5 @@ fn expect_owned(target: &Target<'_>, what: &str, errors: &mut Errors) {
 }
 
 fn unknown(entry: &Entry, place: impl Display, known: &str, errors: &mut Errors) {
-    errors.at(
-        &entry.key,
-        format_args!("unknown key `{}`: {place} takes {known}", entry.key),
-    );
+    errors.at(&entry.key, format_args!("unknown key `{}`: {place} takes {known}", entry.key));
 }

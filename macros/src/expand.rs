@@ -33,26 +33,11 @@ pub(crate) fn key(input: &DeriveInput) -> TokenStream {
 }
 
 fn component_impl(component: &Component<'_>) -> TokenStream {
-    let Component {
-        target,
-        name,
-        parallelism,
-        blocking,
-        state,
-    } = component;
-    let Target {
-        ident,
-        generics,
-        types,
-        krate,
-    } = target;
+    let Component { target, name, parallelism, blocking, state } = component;
+    let Target { ident, generics, types, krate } = target;
     let movable = quote!(::core::marker::Send + 'static);
     let mut bounded = bounds::with(generics, types, &movable);
-    for ty in state
-        .iter()
-        .map(|field| field.ty)
-        .filter(|ty| bounds::is_generic(ty, generics))
-    {
+    for ty in state.iter().map(|field| field.ty).filter(|ty| bounds::is_generic(ty, generics)) {
         let kept = parse_quote!(#ty: ::core::clone::Clone + #movable);
         bounded.make_where_clause().predicates.push(kept);
     }
@@ -129,18 +114,8 @@ fn described(field: &State<'_>, krate: &syn::Path) -> TokenStream {
 }
 
 fn event_impl(event: &Event<'_>) -> TokenStream {
-    let Event {
-        target,
-        time,
-        weight,
-        local,
-    } = event;
-    let Target {
-        ident,
-        generics,
-        types,
-        krate,
-    } = target;
+    let Event { target, time, weight, local } = event;
+    let Target { ident, generics, types, krate } = target;
     let movable = quote!(::core::clone::Clone + ::core::marker::Send + 'static);
     let bounded = bounds::with(generics, types, &movable);
     let (impl_generics, ty_generics, where_clause) = bounded.split_for_impl();
@@ -187,16 +162,7 @@ fn event_impl(event: &Event<'_>) -> TokenStream {
 }
 
 fn key_impl(key: &Key<'_>) -> TokenStream {
-    let Key {
-        target:
-            Target {
-                ident,
-                generics,
-                types,
-                krate,
-            },
-        shape,
-    } = key;
+    let Key { target: Target { ident, generics, types, krate }, shape } = key;
     let bounded = bounds::with(generics, types, &quote!(#krate::Key));
     let (impl_generics, ty_generics, where_clause) = bounded.split_for_impl();
     let body = match shape {
@@ -225,9 +191,7 @@ fn arm(variant: &Variant, krate: &syn::Path) -> TokenStream {
     let ident = &variant.ident;
     let name = Literal::byte_string(ident.unraw().to_string().as_bytes());
     let members: Vec<Member> = variant.fields.members().collect();
-    let bindings: Vec<Ident> = (0..members.len())
-        .map(|i| format_ident!("field{i}"))
-        .collect();
+    let bindings: Vec<Ident> = (0..members.len()).map(|i| format_ident!("field{i}")).collect();
     let feeds =
         variant.fields.iter().zip(&bindings).map(
             |(Field { ty, .. }, binding)| quote!(<#ty as #krate::Key>::feed(#binding, hasher);),

@@ -16,39 +16,18 @@ pub(crate) fn component(input: &DeriveInput, error: &Error) -> TokenStream {
         fn save(&self) -> Self::Saved { ::core::unreachable!() }
         fn load(&mut self, _: Self::Saved) { ::core::unreachable!() }
     };
-    stub(
-        input,
-        error,
-        check::COMPONENT,
-        &quote!(Component),
-        &bound,
-        &body,
-    )
+    stub(input, error, check::COMPONENT, &quote!(Component), &bound, &body)
 }
 
 pub(crate) fn event(input: &DeriveInput, error: &Error) -> TokenStream {
     let bound = quote!(::core::clone::Clone + ::core::marker::Send + 'static);
-    stub(
-        input,
-        error,
-        check::EVENT,
-        &quote!(Event),
-        &bound,
-        &quote!(),
-    )
+    stub(input, error, check::EVENT, &quote!(Event), &bound, &quote!())
 }
 
 pub(crate) fn key(input: &DeriveInput, error: &Error) -> TokenStream {
     let Target { krate, .. } = check::target(check::KEY, input);
     let body = quote!(fn feed(&self, _: &mut #krate::KeyHasher) { ::core::unreachable!() });
-    stub(
-        input,
-        error,
-        check::KEY,
-        &quote!(Key),
-        &quote!(::core::cmp::Eq),
-        &body,
-    )
+    stub(input, error, check::KEY, &quote!(Key), &quote!(::core::cmp::Eq), &body)
 }
 
 fn stub(
@@ -59,12 +38,7 @@ fn stub(
     bound: &TokenStream,
     body: &TokenStream,
 ) -> TokenStream {
-    let Target {
-        ident,
-        generics,
-        krate,
-        ..
-    } = check::target(form, input);
+    let Target { ident, generics, krate, .. } = check::target(form, input);
     let errors = error.to_compile_error();
     let mut generics = generics.clone();
     let ty_generics = generics.split_for_impl().1;

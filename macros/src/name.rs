@@ -91,7 +91,7 @@ fn split(tokens: TokenStream, atoms: &mut Vec<Atom>) {
                 }
             }
             TokenTree::Ident(word) => {
-                atoms.push(Atom::Word(std::mem::take(&mut sign) + &word.to_string()))
+                atoms.push(Atom::Word(std::mem::take(&mut sign) + &word.to_string()));
             }
             TokenTree::Literal(word) => atoms.push(Atom::Word(word.to_string())),
             TokenTree::Group(group) => {

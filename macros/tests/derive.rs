@@ -43,11 +43,7 @@ mod component {
 
     #[test]
     fn state_is_described_in_the_order_of_its_fields() {
-        let field = |name, type_name, rescale| StateField {
-            name,
-            type_name,
-            rescale,
-        };
+        let field = |name, type_name, rescale| StateField { name, type_name, rescale };
         let expected = [
             field("sums", "HashMap<String, (f64, u64)>", Rescale::ByKey),
             field("type", "&'static str", Rescale::Replicated),
@@ -59,16 +55,8 @@ mod component {
     #[test]
     fn saved_state_can_be_loaded_and_the_rest_stays() {
         let sums = HashMap::from([("car".to_owned(), (1.5, 2))]);
-        let before = Averages {
-            sums: sums.clone(),
-            scratch: vec![1],
-            r#type: "a",
-            seen: 2,
-        };
-        let mut after = Averages {
-            scratch: vec![2],
-            ..Averages::default()
-        };
+        let before = Averages { sums: sums.clone(), scratch: vec![1], r#type: "a", seen: 2 };
+        let mut after = Averages { scratch: vec![2], ..Averages::default() };
         after.load(before.save());
         assert_eq!((after.sums, after.r#type, after.seen), (sums, "a", 2));
         assert_eq!(after.scratch, [2]);
@@ -80,13 +68,7 @@ mod component {
 
     #[test]
     fn fields_of_a_tuple_are_named_by_their_numbers() {
-        assert_eq!(
-            Pair::STATE
-                .iter()
-                .map(|field| field.name)
-                .collect::<Vec<_>>(),
-            ["0", "2"]
-        );
+        assert_eq!(Pair::STATE.iter().map(|field| field.name).collect::<Vec<_>>(), ["0", "2"]);
         let mut pair = Pair(1, 2, 3);
         assert_eq!(pair.save(), (1, 3));
         pair.load((4, 5));
@@ -168,9 +150,7 @@ mod event {
 
     #[test]
     fn a_plain_event_weighs_its_size_and_has_no_time() {
-        let plain = Plain {
-            name: "x".repeat(1_000),
-        };
+        let plain = Plain { name: "x".repeat(1_000) };
         assert_eq!(plain.weight(), size_of::<String>());
         assert_eq!(plain.name.len(), 1_000);
         assert_eq!(plain.time(), None);
@@ -245,10 +225,7 @@ mod key {
     }
 
     fn account() -> Account<String> {
-        Account {
-            bank: 1,
-            number: "7".into(),
-        }
+        Account { bank: 1, number: "7".into() }
     }
 
     #[test]
@@ -271,30 +248,18 @@ mod key {
             hasher.bytes(b"Account");
             account().feed(hasher);
         });
-        check(
-            &Payer::Voucher {
-                zone: Zone(3, -4),
-                id: 9,
-            },
-            |hasher| {
-                hasher.bytes(b"Voucher");
-                Zone(3, -4).feed(hasher);
-                hasher.word(9);
-            },
-        );
+        check(&Payer::Voucher { zone: Zone(3, -4), id: 9 }, |hasher| {
+            hasher.bytes(b"Voucher");
+            Zone(3, -4).feed(hasher);
+            hasher.word(9);
+        });
     }
 
     #[test]
     fn the_order_of_variants_means_nothing() {
         assert_eq!(key_hash(&Payer::Cash), key_hash(&Reordered::Cash));
-        let payer = Payer::Voucher {
-            zone: Zone(1, 2),
-            id: 3,
-        };
-        let reordered = Reordered::Voucher {
-            zone: Zone(1, 2),
-            id: 3,
-        };
+        let payer = Payer::Voucher { zone: Zone(1, 2), id: 3 };
+        let reordered = Reordered::Voucher { zone: Zone(1, 2), id: 3 };
         assert_eq!(key_hash(&payer), key_hash(&reordered));
     }
 

@@ -12,10 +12,17 @@ use std::sync::{Arc, Mutex};
 use streamwork::prelude::*;
 
 #[derive(Clone, Copy)]
-struct Vehicle { sensor: u64, kind: u32 }
+struct Vehicle {
+    sensor: u64,
+    kind: u32,
+}
 impl Event for Vehicle {}
 #[derive(Clone, Copy)]
-struct Count { sensor: u64, kind: u32, count: u64 }
+struct Count {
+    sensor: u64,
+    kind: u32,
+    count: u64,
+}
 impl Event for Count {}
 
 #[inline(always)]
@@ -32,7 +39,9 @@ fn vehicle(i: u64) -> Vehicle {
 }
 
 #[derive(Component, Clone, Default)]
-struct Counter { counts: FxHashMap<u32, u64> }
+struct Counter {
+    counts: FxHashMap<u32, u64>,
+}
 impl Operator for Counter {
     type In = Vehicle;
     type Out = Count;
@@ -45,12 +54,18 @@ impl Operator for Counter {
     }
 }
 #[derive(Component, Clone)]
-struct Check { sum: u64, n: u64, total: Arc<Mutex<(u64, u64)>> }
+struct Check {
+    sum: u64,
+    n: u64,
+    total: Arc<Mutex<(u64, u64)>>,
+}
 impl Sink for Check {
     type In = Count;
     #[inline]
     fn write(&mut self, o: Count) -> Result<()> {
-        self.sum = self.sum.wrapping_add((2 * u64::from(o.kind) + 1).wrapping_mul(o.count).wrapping_add(o.sensor));
+        self.sum = self
+            .sum
+            .wrapping_add((2 * u64::from(o.kind) + 1).wrapping_mul(o.count).wrapping_add(o.sensor));
         self.n += 1;
         Ok(())
     }
@@ -69,13 +84,18 @@ fn main() {
     let t = std::time::Instant::now();
     let total = Arc::new(Mutex::new((0, 0)));
     let job = Job::new("w1");
-    job.source(Generator::indexed(vehicle).events(n)).parallelism(p)
+    job.source(Generator::indexed(vehicle).events(n))
+        .parallelism(p)
         .group(Fields::on(|v: &Vehicle| &v.kind))
-        .apply(Counter::default()).parallelism(p)
+        .apply(Counter::default())
+        .parallelism(p)
         .group(Forward)
-        .sink(Check { sum: 0, n: 0, total: total.clone() }).parallelism(p);
+        .sink(Check { sum: 0, n: 0, total: total.clone() })
+        .parallelism(p);
     let mut e = Engine::new();
-    if let Some(x) = a.get(4) { e = e.arbiters(x.parse().unwrap()); }
+    if let Some(x) = a.get(4) {
+        e = e.arbiters(x.parse().unwrap());
+    }
     e.run(job).unwrap();
     let s = t.elapsed().as_secs_f64();
     let (ck, m) = *total.lock().unwrap();

@@ -50,6 +50,7 @@ pub trait Event: Clone + Send + 'static {
 )]
 pub trait Storable: Serialize + DeserializeOwned {}
 
+#[diagnostic::do_not_recommend]
 impl<T: Serialize + DeserializeOwned> Storable for T {}
 
 /// The event type of a component that emits nothing: no value of it exists.

@@ -22,6 +22,9 @@ pub(crate) trait Edge<T>: Send {
     /// Sends what credit allows; if something stays behind, asks to be woken and says so.
     fn is_blocked(&mut self, waker: &Waker) -> bool;
 
+    /// Whether whole frames wait for credit.
+    fn waits(&self) -> bool;
+
     /// Drops what was not sent, and says how many events that were.
     fn discard(&mut self) -> u64;
 
@@ -128,6 +131,10 @@ impl<T: Event, G: Grouping<T>> Edge<T> for RoutedEdge<T, G> {
 
     fn is_blocked(&mut self, waker: &Waker) -> bool {
         self.lanes.iter_mut().fold(false, |blocked, lane| lane.is_blocked(waker) || blocked)
+    }
+
+    fn waits(&self) -> bool {
+        self.lanes.iter().any(Lane::waits)
     }
 
     fn discard(&mut self) -> u64 {

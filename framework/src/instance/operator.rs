@@ -19,6 +19,7 @@ use std::collections::VecDeque;
 use std::fmt;
 use std::sync::Arc;
 use std::task;
+use std::vec::Drain;
 
 /// What operators and sinks have in common.
 pub(crate) trait Logic: Send {
@@ -109,17 +110,23 @@ struct Input {
 /// The frame at hand. Events are taken from the front, so what is left of it is where to go on.
 struct Current<T> {
     link: LinkIndex,
-    events: VecDeque<T>,
-    /// The box that the events came in.
-    empty: Option<Batch<T>>,
+    events: Option<Batch<T>>,
     control: Option<Control>,
     credit: Credit,
 }
 
-/// How a run through events came to its end.
+impl<T> Current<T> {
+    fn len(&self) -> usize {
+        self.events.as_ref().map_or(0, |events| events.len())
+    }
+}
+
+/// Why a run through events came to its end.
 enum Stop {
-    /// The chunk is used up, or the output is full.
-    Chunk,
+    /// No more events, or as many as were asked for.
+    Done,
+    /// The emitter is full.
+    Full,
     Error(BoxError),
     Panic(Cause),
 }
@@ -215,92 +222,87 @@ impl<L: Logic> OperatorMachine<L> {
         self.seat.reports.report(Report::Lost(failure));
     }
 
-    /// Processes events of the frame at hand, at most `most`, until one fails or the output is full.
-    fn run(&mut self, most: usize) -> Stop {
-        let (Some(current), Some(logic)) = (&mut self.current, &mut self.logic) else {
-            return Stop::Chunk;
-        };
-        let out = &mut self.output.emitter;
-        let events = &mut current.events;
-        let before = events.len();
-        let least = before.saturating_sub(most);
-        let result = catch(|| {
-            while events.len() > least && !out.is_full() {
-                let Some(event) = events.pop_front() else { break };
-                out.set_mark();
-                if let Err(error) = logic.apply(event, out) {
-                    return Some(error);
-                }
-            }
-            None
-        });
-        let taken = (before - events.len()) as u64;
-        let counters = &self.seat.counters;
-        self.processed += taken;
-        let stop = match result {
-            Ok(None) => {
-                counters.applied.add(taken);
-                return Stop::Chunk;
-            }
-            Ok(Some(error)) => Stop::Error(error),
-            Err(panic) => Stop::Panic(panic),
-        };
-        out.cut_to_mark();
-        counters.applied.add(taken - 1);
-        counters.failed.add(1);
-        stop
-    }
-
-    /// Goes on with the frame at hand.
+    /// Goes on with the frame at hand: until it is done, an instance is broken, a link is out of
+    /// credit, or it is time to look at the clock.
     fn advance(&mut self, now: Moment) -> Moment {
         let before = self.processed;
-        let stop = self.run(self.meter.chunk());
-        let clock = Arc::clone(&self.seat.ctx.clock);
+        let broken = self.run(self.meter.chunk());
         let then = if self.processed > before {
-            let then = clock.now();
+            let then = self.seat.ctx.clock.now();
             self.meter.record(self.processed - before, then);
             then
         } else {
             now
         };
-        match stop {
-            Stop::Chunk => {}
-            Stop::Error(error) if Fatal::is(&*error) => {
-                self.lose(Cause::error(error), Some(self.processed));
-            }
-            Stop::Error(error) => self.note(error),
-            Stop::Panic(cause) => self.break_down(cause, Some(self.processed)),
-        }
-        if self.output.emitter.is_full() {
-            self.output.route();
+        let event = Some(self.processed);
+        match broken {
+            None => {}
+            Some(Stop::Panic(cause)) => self.break_down(cause, event),
+            Some(Stop::Error(error)) => self.lose(Cause::error(error), event),
+            Some(Stop::Done | Stop::Full) => {}
         }
         self.output.flush_if_due(then);
         then
     }
 
-    fn note(&self, error: BoxError) {
-        let failed = self.seat.counters.failed.get();
-        if failure_is_logged(failed) {
-            let id = &self.seat.ctx.instance;
-            let failure = self.failure(Cause::error(error), Some(self.processed));
-            tracing::warn!(
-                job = &*self.seat.ctx.job,
-                component = %id.component,
-                instance = id.index,
-                failed,
-                "event lost: {failure}",
-            );
+    /// Processes at most `most` events of the frame at hand. Says what broke the instance, if
+    /// anything did.
+    fn run(&mut self, most: usize) -> Option<Stop> {
+        let (Some(current), Some(logic)) = (&mut self.current, &mut self.logic) else {
+            return None;
+        };
+        let Some(batch) = &mut current.events else { return None };
+        // The iterator stays outside of what is caught: a panic takes the event at hand with it and
+        // leaves those behind.
+        let mut events = batch.drain(..most.min(batch.len()));
+        let mut broken = None;
+        loop {
+            let before = events.len();
+            let stop = process(logic, &mut events, &mut self.output.emitter);
+            let taken = (before - events.len()) as u64;
+            self.processed += taken;
+            let counters = &self.seat.counters;
+            match stop {
+                Stop::Done => {
+                    counters.applied.add(taken);
+                    break;
+                }
+                Stop::Full => {
+                    counters.applied.add(taken);
+                    self.output.route();
+                    if self.output.waits() {
+                        break;
+                    }
+                }
+                Stop::Error(_) | Stop::Panic(_) => {
+                    self.output.emitter.cut_to_mark();
+                    counters.applied.add(taken - 1);
+                    counters.failed.add(1);
+                    match stop {
+                        Stop::Error(error) if !Fatal::is(&*error) => {
+                            note(&self.seat, self.processed, error);
+                        }
+                        stop => {
+                            broken = Some(stop);
+                            break;
+                        }
+                    }
+                }
+            }
         }
+        if events.len() > 0 {
+            let rest: Vec<L::In> = events.collect();
+            batch.splice(..0, rest);
+        }
+        broken
     }
 
     /// The events of the frame at hand are done: acts on its control element, gives the credit back.
     fn complete(&mut self, current: Current<L::In>, now: Moment) {
-        let Current { link, events, empty, control, credit } = current;
-        if let Some(mut buffer) = empty {
-            *buffer = Vec::from(events);
-            credit.recycle(buffer);
-        } else {
-            drop(credit);
+        let Current { link, events, control, credit } = current;
+        match events {
+            Some(empty) => credit.recycle(empty),
+            None => drop(credit),
         }
         self.output.frame_done(now);
         match control {
@@ -388,7 +390,7 @@ impl<L: Logic> OperatorMachine<L> {
         self.phase = Phase::Over;
         let mut discarded = 0;
         if let Some(current) = self.current.take() {
-            discarded += current.events.len();
+            discarded += current.len();
             drop_quietly(current);
         }
         for frame in self.inbox.drain(..) {
@@ -406,10 +408,47 @@ impl<L: Logic> OperatorMachine<L> {
         if batch.is_some() {
             self.frontier.wake(link);
         }
-        let mut empty = batch;
-        let events = empty.as_mut().map_or_else(Vec::new, |batch| std::mem::take(&mut **batch));
-        self.current = Some(Current { link, events: events.into(), empty, control, credit });
+        self.current = Some(Current { link, events: batch, control, credit });
         true
+    }
+}
+
+/// Calls the component with one event after the other.
+fn process<L: Logic>(
+    logic: &mut L,
+    events: &mut Drain<'_, L::In>,
+    out: &mut Emitter<L::Out>,
+) -> Stop {
+    let result = catch(|| {
+        for event in events.by_ref() {
+            out.set_mark();
+            if let Err(error) = logic.apply(event, out) {
+                return Stop::Error(error);
+            }
+            if out.is_full() {
+                return Stop::Full;
+            }
+        }
+        Stop::Done
+    });
+    result.unwrap_or_else(Stop::Panic)
+}
+
+/// Logs an event that was lost to an error.
+#[cold]
+fn note(seat: &Seat, event: u64, error: BoxError) {
+    let failed = seat.counters.failed.get();
+    if failure_is_logged(failed) {
+        let id = &seat.ctx.instance;
+        let cause = Cause::error(error);
+        let failure = Failure { instance: id.clone(), event: Some(event), cause };
+        tracing::warn!(
+            job = &*seat.ctx.job,
+            component = %id.component,
+            instance = id.index,
+            failed,
+            "event lost: {failure}",
+        );
     }
 }
 
@@ -475,7 +514,7 @@ impl<L: Logic> Machine for OperatorMachine<L> {
             }
             now = self.advance(now);
             if self.phase == Phase::Running || self.phase == Phase::Finished {
-                if let Some(done) = self.current.take_if(|current| current.events.is_empty()) {
+                if let Some(done) = self.current.take_if(|current| current.len() == 0) {
                     self.complete(done, now);
                 }
             }

@@ -109,6 +109,11 @@ impl<T: Event> Output<T> {
         blocked
     }
 
+    /// Whether frames wait for credit.
+    pub(crate) fn waits(&self) -> bool {
+        self.edges.iter().any(|edge| edge.waits())
+    }
+
     /// Drops and counts what was not sent.
     pub(crate) fn discard(&mut self) {
         let emitted = self.emitter.len() as u64;

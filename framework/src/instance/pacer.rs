@@ -24,7 +24,8 @@ impl Pacer {
     pub(crate) fn allowed(&mut self, now: Moment) -> usize {
         let origin = *self.origin.get_or_insert(now);
         let due = now.since(origin).as_secs_f64() * self.per_second;
-        let most = self.emitted as f64 + (Self::MOST_BEHIND.as_secs_f64() * self.per_second).max(1.0);
+        let most =
+            self.emitted as f64 + (Self::MOST_BEHIND.as_secs_f64() * self.per_second).max(1.0);
         if due > most {
             self.origin = Some(now);
             self.emitted = 0;

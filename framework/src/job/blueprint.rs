@@ -17,7 +17,12 @@ use std::marker::PhantomData;
 pub(crate) trait Blueprint: Send {
     /// The machine of the instance that `seat` describes. `outputs` are its edges, made by the
     /// [`EdgeBlueprint`]s of the same stream.
-    fn machine(&mut self, seat: Seat, outputs: Vec<Connection>, rate: Option<f64>) -> Box<dyn Machine>;
+    fn machine(
+        &mut self,
+        seat: Seat,
+        outputs: Vec<Connection>,
+        rate: Option<f64>,
+    ) -> Box<dyn Machine>;
 
     /// Into how many splits a source falls.
     fn splits(&self) -> Splits {
@@ -86,7 +91,12 @@ impl<S: Source + Clone> SourceBlueprint<S> {
 }
 
 impl<S: Source + Clone> Blueprint for SourceBlueprint<S> {
-    fn machine(&mut self, seat: Seat, outputs: Vec<Connection>, rate: Option<f64>) -> Box<dyn Machine> {
+    fn machine(
+        &mut self,
+        seat: Seat,
+        outputs: Vec<Connection>,
+        rate: Option<f64>,
+    ) -> Box<dyn Machine> {
         let source = self.source.clone();
         let maker: Maker<S> = Box::new(move |_| source.clone());
         let (index, parallelism) = (seat.ctx.instance.index, seat.ctx.parallelism);
@@ -142,7 +152,12 @@ impl<L: Logic + 'static> LogicBlueprint<L> {
 }
 
 impl<L: Logic + 'static> Blueprint for LogicBlueprint<L> {
-    fn machine(&mut self, seat: Seat, outputs: Vec<Connection>, _: Option<f64>) -> Box<dyn Machine> {
+    fn machine(
+        &mut self,
+        seat: Seat,
+        outputs: Vec<Connection>,
+        _: Option<f64>,
+    ) -> Box<dyn Machine> {
         Box::new(OperatorMachine::new(seat, (self.makers)(), edges(outputs)))
     }
 }

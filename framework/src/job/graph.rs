@@ -88,9 +88,9 @@ impl Graph {
         let mut order = Vec::new();
         let mut left: Vec<NodeId> = self.ids().collect();
         loop {
-            let (ready, rest): (Vec<_>, Vec<_>) = left.iter().partition(|&&node| {
-                self.outputs(node).all(|e| order.contains(&self.edges[e].to))
-            });
+            let (ready, rest): (Vec<_>, Vec<_>) = left
+                .iter()
+                .partition(|&&node| self.outputs(node).all(|e| order.contains(&self.edges[e].to)));
             if ready.is_empty() {
                 return order;
             }

@@ -166,8 +166,7 @@ fn numbers(graph: &Graph, groups: KeyGroups, problems: &mut Vec<Problem>) {
 }
 
 fn subscriptions(graph: &Graph, problems: &mut Vec<Problem>) {
-    let mut reached: Vec<bool> =
-        graph.nodes.iter().map(|node| node.role == Role::Source).collect();
+    let mut reached: Vec<bool> = graph.nodes.iter().map(|node| node.role == Role::Source).collect();
     let mut todo: Vec<NodeId> = graph.ids().filter(|id| reached[id.0]).collect();
     while let Some(node) = todo.pop() {
         for e in graph.outputs(node) {

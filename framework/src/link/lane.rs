@@ -190,6 +190,11 @@ impl<T: Event> Lane<T> {
         !self.ready.is_empty()
     }
 
+    /// Whether whole frames wait for credit.
+    pub(crate) fn waits(&self) -> bool {
+        !self.ready.is_empty()
+    }
+
     /// Events that left so far.
     pub(crate) fn sent(&self) -> u64 {
         self.sent

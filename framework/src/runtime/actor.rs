@@ -119,7 +119,10 @@ impl Handler<Quit> for Executor {
 pub(super) struct ExecutorMailbox(pub(super) Recipient<Frame>);
 
 impl Mailbox for ExecutorMailbox {
-    #[expect(clippy::disallowed_methods, reason = "frames carry the credits that bound the mailbox")]
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "frames carry the credits that bound the mailbox"
+    )]
     fn deliver(&self, frame: Frame) {
         self.0.do_send(frame);
     }

@@ -1,11 +1,11 @@
 //! What is known of a running job: shared, so that it can be read at any time from any thread.
 
+use super::handle::JobStatus;
 use super::tree::{ComponentTree, InstanceState, InstanceTree, SupervisionTree};
 use crate::id::{ComponentName, InstanceId};
 use crate::instance::ControlCell;
 use crate::job::Role;
 use crate::metrics::{Counters, Counts};
-use super::handle::JobStatus;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// One instance, as seen from outside.

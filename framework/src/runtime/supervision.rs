@@ -2,11 +2,11 @@
 //! out. The supervising actors and the tests' scheduler use the same.
 
 use super::handle::JobStatus;
-use crate::restart::{Budget, Decision, RestartStrategy};
 use super::state::{ComponentView, JobState};
 use super::tree::InstanceState;
 use crate::instance::{Command, Failure, Report};
 use crate::job::Role;
+use crate::restart::{Budget, Decision, RestartStrategy};
 use crate::time::Moment;
 use std::sync::Arc;
 use std::time::Duration;

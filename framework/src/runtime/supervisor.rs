@@ -2,10 +2,10 @@
 //! out what [`supervision`](super::supervision) decides.
 
 use super::actor::post;
-use crate::restart::RestartStrategy;
 use super::state::JobState;
 use super::supervision::{ComponentSupervision, Ending, JobSupervision, News, Verdict};
 use crate::instance::{Failure, Report, Reports};
+use crate::restart::RestartStrategy;
 use crate::time::Clock;
 use actix::{Actor, Addr, AsyncContext, Context, Handler, Message};
 use futures::channel::oneshot;

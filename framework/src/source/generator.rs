@@ -116,18 +116,20 @@ where
     }
 
     async fn next(&mut self, out: &mut Emitter<T>) -> Result<Progress> {
-        while !out.is_full() {
-            if self.next >= self.events {
-                return Ok(Progress::End);
-            }
-            let number = match self.seed {
-                Some(seed) => mix(seed, self.next),
-                None => self.next,
-            };
-            out.emit((self.make)(number));
-            self.made += 1;
-            self.next = self.next.saturating_add(self.step);
+        let left = self.events.saturating_sub(self.next).div_ceil(self.step);
+        if left == 0 {
+            return Ok(Progress::End);
         }
+        let count = left.min(out.room() as u64);
+        let (first, step) = (self.next, self.step);
+        match self.seed {
+            Some(seed) => {
+                out.extend((0..count).map(|k| (self.make)(mix(seed, first + k * step))));
+            }
+            None => out.extend((0..count).map(|k| (self.make)(first + k * step))),
+        }
+        self.made += count;
+        self.next = first.saturating_add(count.saturating_mul(step));
         Ok(Progress::More)
     }
 }

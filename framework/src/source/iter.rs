@@ -1,7 +1,7 @@
 //! The items of an iterator.
 
 use super::{Progress, Source, Splits};
-use crate::component::{Component, Context, Result, StateField, Rescale};
+use crate::component::{Component, Context, Rescale, Result, StateField};
 use crate::emitter::Emitter;
 use crate::event::Event;
 use std::fmt;

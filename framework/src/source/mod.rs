@@ -1,10 +1,18 @@
 //! [`Source`]: where events enter a job.
 
+mod address;
+mod backoff;
+mod cutter;
 mod generator;
 mod iter;
+mod lines;
+mod reader;
+mod tcp;
 
 pub use generator::Generator;
 pub use iter::FromIter;
+pub use lines::Lines;
+pub use tcp::TcpLines;
 
 use crate::component::{Component, Context, Result};
 use crate::emitter::Emitter;
@@ -46,7 +54,10 @@ use std::future::Future;
 /// Engine::new().run(job).unwrap();
 /// assert_eq!(got.take(), [3, 2, 1]);
 /// ```
-#[diagnostic::on_unimplemented(message = "`{Self}` is no source", note = "implement `Source` for it")]
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no source",
+    note = "implement `Source` for it"
+)]
 pub trait Source: Component {
     /// What it emits.
     type Out: Event;

@@ -7,13 +7,10 @@ use ::std::option::Option as Maybe;
 use ::streamwork::Component;
 
 /// Takes the standard library's place.
-#[expect(dead_code, reason = "it is there to be in the way")]
 pub struct Option;
 /// Takes the standard library's place.
-#[expect(dead_code, reason = "it is there to be in the way")]
 pub trait Clone {}
 /// Takes the standard library's place.
-#[expect(dead_code, reason = "it is there to be in the way")]
 pub trait Send {}
 
 /// A component.

@@ -7,10 +7,8 @@ use ::std::clone::Clone;
 use ::streamwork::{Event, EventTime};
 
 /// Takes the standard library's place.
-#[expect(dead_code, reason = "it is there to be in the way")]
 pub struct Option;
 /// Takes the standard library's place.
-#[expect(dead_code, reason = "it is there to be in the way")]
 pub trait Send {}
 
 /// An event.
