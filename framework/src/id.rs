@@ -63,21 +63,21 @@ impl fmt::Debug for InstanceId {
 
 /// The number of a checkpoint; never used twice in the life of a job.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub struct CheckpointId(pub u64);
+pub(crate) struct CheckpointId(pub(crate) u64);
 
 /// How often a region has been started anew. Frames carry it, so that what an earlier attempt left
 /// in a mailbox can be told from what belongs to this one.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub struct Attempt(pub u32);
+pub(crate) struct Attempt(pub(crate) u32);
 
 impl Attempt {
     /// The attempt that a job starts with.
-    pub const FIRST: Self = Self(1);
+    pub(crate) const FIRST: Self = Self(1);
 }
 
 /// The place of a link among the links that end in one instance.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub struct LinkIndex(pub u32);
+pub(crate) struct LinkIndex(pub(crate) u32);
 
 impl LinkIndex {
     pub(crate) fn as_usize(self) -> usize {

@@ -130,7 +130,9 @@ impl<T: Event, G: Grouping<T>> Edge<T> for RoutedEdge<T, G> {
     }
 
     fn is_blocked(&mut self, waker: &Waker) -> bool {
-        self.lanes.iter_mut().fold(false, |blocked, lane| lane.is_blocked(waker) || blocked)
+        // Each lane asks for its own credit, so none may be left out.
+        let blocked = self.lanes.iter_mut().filter_map(|lane| lane.is_blocked(waker).then_some(()));
+        blocked.count() > 0
     }
 
     fn waits(&self) -> bool {

@@ -86,3 +86,6 @@ pub(crate) type Maker<C> = Box<dyn FnMut(&Context) -> C + Send>;
 pub(crate) fn failure_is_logged(count: u64) -> bool {
     count <= 10 || count.is_power_of_two()
 }
+
+#[cfg(test)]
+pub(crate) use guard::catch as catch_for_tests;

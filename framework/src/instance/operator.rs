@@ -513,10 +513,10 @@ impl<L: Logic> Machine for OperatorMachine<L> {
                 return;
             }
             now = self.advance(now);
-            if self.phase == Phase::Running || self.phase == Phase::Finished {
-                if let Some(done) = self.current.take_if(|current| current.len() == 0) {
-                    self.complete(done, now);
-                }
+            if matches!(self.phase, Phase::Running | Phase::Finished)
+                && let Some(done) = self.current.take_if(|current| current.len() == 0)
+            {
+                self.complete(done, now);
             }
         }
     }

@@ -103,8 +103,8 @@ impl<T: Event> Output<T> {
 
     /// Whether frames wait for credit; the waker is then woken when some comes home.
     pub(crate) fn is_blocked(&mut self, waker: &Waker) -> bool {
-        let blocked =
-            self.edges.iter_mut().fold(false, |blocked, edge| edge.is_blocked(waker) || blocked);
+        let blocked = self.edges.iter_mut().filter_map(|edge| edge.is_blocked(waker).then_some(()));
+        let blocked = blocked.count() > 0;
         self.count();
         blocked
     }

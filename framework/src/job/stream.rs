@@ -258,6 +258,7 @@ impl<T: Event> SourceStage<T> {
     /// Engine::new().run(job).unwrap();
     /// assert_eq!(got.take(), [1, 2, 3]);
     /// ```
+    #[expect(clippy::must_use_candidate, reason = "the setting is in effect already")]
     pub fn rate(self, events_per_second: f64) -> Self {
         self.edit(|node| node.rate = Some(events_per_second));
         self

@@ -1,6 +1,6 @@
 //! [`Lane`]: the sender's end of a link.
 
-use super::{Batch, Control, Frame, LinkState, Mailbox, Wanted};
+use super::{Batch, Control, Frame, LinkState, Mailbox, Room};
 use crate::event::Event;
 use crate::id::{Attempt, LinkIndex};
 use std::collections::VecDeque;
@@ -119,16 +119,13 @@ impl<T: Event> Lane<T> {
         }
     }
 
-    fn wanted(&self, batch: &[T]) -> Wanted {
-        Wanted { events: batch.len(), bytes: self.size.bytes(batch) }
-    }
-
     /// Sends what credit allows.
     fn send(&mut self) {
         self.send_ready();
         if self.overdue && self.ready.is_empty() {
-            let wanted = self.wanted(&self.partial);
-            if self.partial.is_empty() || self.link.state.room(wanted).is_some() {
+            let free =
+                self.link.state.room().is_some_and(|room| fit(&self.partial, room).is_some());
+            if self.partial.is_empty() || free {
                 self.overdue = false;
                 self.cut_partial(None);
                 self.send_ready();
@@ -137,45 +134,32 @@ impl<T: Event> Lane<T> {
     }
 
     fn send_ready(&mut self) {
-        while let Some(mut ready) = self.ready.pop_front() {
-            let wanted = match &ready.batch {
-                Some(batch) => self.wanted(batch),
-                None => Wanted { events: 0, bytes: 0 },
+        while !self.ready.is_empty() {
+            let Some(room) = self.link.state.room() else { return };
+            let Some(mut ready) = self.ready.pop_front() else { return };
+            let (events, bytes) = match &mut ready.batch {
+                None => (0, 0),
+                Some(batch) => {
+                    let Some((events, bytes)) = fit(batch, room) else {
+                        self.ready.push_front(ready);
+                        return;
+                    };
+                    if events < batch.len() {
+                        let mut part = self.fresh();
+                        part.extend(batch.drain(..events));
+                        self.ready.push_front(ready);
+                        ready = Ready { batch: Some(part), control: None };
+                    }
+                    self.size.learn(events, bytes);
+                    (events, bytes)
+                }
             };
-            let Some(room) = self.link.state.room(wanted) else {
-                self.ready.push_front(ready);
-                return;
-            };
-            if room < wanted.events
-                && let Some(batch) = &mut ready.batch
-            {
-                let mut part = self.fresh();
-                part.extend(batch.drain(..room));
-                self.ready.push_front(ready);
-                ready = Ready { batch: Some(part), control: None };
-            }
-            self.deliver(ready);
+            let credit = self.link.state.take(events, bytes);
+            self.sent += events as u64;
+            let LinkSender { index, attempt, .. } = self.link;
+            let frame = Frame::new(index, attempt, ready.batch, ready.control, credit);
+            self.link.mailbox.deliver(frame);
         }
-    }
-
-    fn deliver(&mut self, Ready { batch, control }: Ready<T>) {
-        let (events, bytes) = match &batch {
-            Some(batch) => {
-                let bytes = self.size.bytes(batch);
-                self.size.learn(batch.len(), bytes);
-                (batch.len(), bytes)
-            }
-            None => (0, 0),
-        };
-        let credit = self.link.state.take(events, bytes);
-        self.sent += events as u64;
-        self.link.mailbox.deliver(Frame::new(
-            self.link.index,
-            self.link.attempt,
-            batch,
-            control,
-            credit,
-        ));
     }
 
     /// Sends what credit allows; if something stays behind, asks to be woken. Says whether whole
@@ -217,6 +201,27 @@ impl<T> fmt::Debug for Lane<T> {
     }
 }
 
+/// How many events from the front of `batch` fit into `room`, and their bytes.
+fn fit<T: Event>(batch: &[T], room: Room) -> Option<(usize, usize)> {
+    let bytes = batch.iter().map(T::weight).sum();
+    if bytes <= room.bytes && batch.len() <= room.events {
+        return Some((batch.len(), bytes));
+    }
+    let mut fitting = (0, 0);
+    for event in batch.iter().take(room.events) {
+        let bytes = fitting.1 + event.weight();
+        if bytes > room.bytes {
+            break;
+        }
+        fitting = (fitting.0 + 1, bytes);
+    }
+    match fitting {
+        (0, _) if room.empty => batch.first().map(|event| (1, event.weight())),
+        (0, _) => None,
+        fitting => Some(fitting),
+    }
+}
+
 /// How many events make a batch: as many as stay in the nearest cache, at most 1,024.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct BatchSize {
@@ -233,11 +238,6 @@ impl BatchSize {
 
     fn of_weight(weight: usize) -> Self {
         Self { events: (Self::BYTES / weight.max(1)).clamp(1, Self::EVENTS) }
-    }
-
-    #[inline]
-    fn bytes<T: Event>(self, batch: &[T]) -> usize {
-        batch.iter().map(T::weight).sum()
     }
 
     /// Follows events that weigh more than their type.

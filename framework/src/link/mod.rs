@@ -23,7 +23,7 @@ mod credit;
 mod frame;
 mod lane;
 
-pub(crate) use credit::{Credit, LinkState, Pace, Wanted};
+pub(crate) use credit::{Credit, LinkState, Pace, Room};
 pub(crate) use frame::{Batch, Control, Frame};
 pub(crate) use lane::{BatchSize, Lane, LinkSender};
 

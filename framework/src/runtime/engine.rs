@@ -12,7 +12,7 @@ use crate::instance::{Machine, Reports};
 use crate::job::{Delivery, Graph, Job};
 use crate::link::Mailbox;
 use crate::restart::RestartStrategy;
-use crate::time::{Clock, SystemClock};
+use crate::time::SystemClock;
 use actix::{Actor, Addr, Arbiter, System};
 use futures::channel::oneshot;
 use futures::future;

@@ -10,11 +10,13 @@ mod supervision;
 mod supervisor;
 mod tree;
 
-pub(crate) use assembly::{Place, Shell, assemble};
 pub use engine::Engine;
 pub use handle::{JobHandle, JobRemote, JobStatus, Outcome};
-#[cfg(any(test, feature = "test-util"))]
-pub(crate) use state::JobState;
-#[cfg(any(test, feature = "test-util"))]
-pub(crate) use supervision::{JobSupervision, Verdict};
 pub use tree::{ComponentTree, InstanceState, InstanceTree, SupervisionTree};
+
+#[cfg(feature = "test-util")]
+pub(crate) use {
+    assembly::{Place, Settings, Shell, assemble, state_of},
+    state::JobState,
+    supervision::{ComponentSupervision, Ending, JobSupervision, Verdict},
+};

@@ -1,1 +1,130 @@
+use super::super::blueprint::{Blueprint, Connection, EdgeBlueprint};
+use super::super::graph::{Edge, Node};
+use super::*;
+use crate::grouping::Targets;
+use crate::id::InstanceId;
+use crate::instance::{Machine, Seat};
+use crate::link::LinkSender;
 
+/// A component that is never built.
+struct Paper;
+
+impl Blueprint for Paper {
+    fn machine(&mut self, _: Seat, _: Vec<Connection>, _: Option<f64>) -> Box<dyn Machine> {
+        unreachable!("a graph that is only checked")
+    }
+}
+
+impl EdgeBlueprint for Paper {
+    fn connect(
+        &self,
+        _: InstanceId,
+        _: ComponentName,
+        _: Targets,
+        _: Vec<LinkSender>,
+    ) -> Connection {
+        unreachable!("a graph that is only checked")
+    }
+}
+
+fn graph(nodes: &[(&str, Role, usize)], edges: &[(usize, usize)]) -> Graph {
+    let mut graph = Graph::default();
+    for (name, role, parallelism) in nodes {
+        graph.add_node(Node {
+            name: (*name).into(),
+            parallelism: *parallelism,
+            role: *role,
+            blocking: false,
+            rate: None,
+            blueprint: Box::new(Paper),
+        });
+    }
+    for (from, to) in edges {
+        graph.add_edge(Edge {
+            from: NodeId(*from),
+            to: NodeId(*to),
+            by_key: false,
+            blueprint: Box::new(Paper),
+        });
+    }
+    graph
+}
+
+use Role::{Operator, Sink, Source};
+
+#[test]
+fn a_diamond_with_two_sources_is_fine() {
+    let graph = graph(
+        &[
+            ("a", Source, 1),
+            ("b", Operator, 2),
+            ("c", Operator, 3),
+            ("d", Sink, 1),
+            ("e", Source, 1),
+        ],
+        &[(0, 1), (0, 2), (1, 3), (2, 3), (4, 3)],
+    );
+    assert_eq!(check(&graph, KeyGroups::DEFAULT), []);
+    let order = graph.downstream_first();
+    let place = |n| order.iter().position(|id| *id == NodeId(n)).unwrap();
+    assert!(graph.edges.iter().all(|e| place(e.to.0) < place(e.from.0)));
+}
+
+#[test]
+fn all_mistakes_are_listed_in_one_error() {
+    let mut graph = graph(
+        &[
+            ("reader", Source, 1),
+            ("counter", Operator, 0),
+            ("counter", Operator, 1),
+            ("lonely", Source, 1),
+            ("island", Operator, 1),
+            ("ring-a", Operator, 1),
+            ("ring-b", Operator, 1),
+            ("", Sink, 1),
+            ("wide", Operator, 200),
+        ],
+        &[(0, 1), (0, 2), (0, 2), (0, 5), (5, 6), (6, 5), (1, 7), (0, 8)],
+    );
+    graph.edges[7].by_key = true;
+    graph.nodes[3].rate = Some(f64::NAN);
+    let problems = Problems::new(check(&graph, KeyGroups::DEFAULT));
+    let text = problems.to_string();
+    for expected in [
+        "a sink has an empty name",
+        "2 components are named \"counter\": tell them apart with `.named(\"..\")`",
+        "\"counter\" has parallelism 0: it needs at least 1",
+        "\"wide\" is grouped by key and has parallelism 200, but the job has 128 key groups",
+        "\"lonely\" has the rate NaN",
+        "no source reaches \"island\"",
+        "nobody reads the source \"lonely\"",
+        "\"counter\" is applied twice to the stream of \"reader\"",
+        "ring-a -> ring-b -> ring-a form a cycle",
+    ] {
+        assert!(text.contains(expected), "{expected:?} is not in {text:?}");
+    }
+    assert_eq!(problems.as_slice().len(), 9, "{text}");
+    assert!(text.starts_with("9 problems: (1) "), "{text}");
+}
+
+#[test]
+fn an_empty_job_says_what_to_do() {
+    let problems = Problems::new(check(&Graph::default(), KeyGroups::DEFAULT));
+    assert_eq!(problems.to_string(), "it has no source: add one with `job.source(..)`");
+}
+
+#[test]
+fn a_cycle_behind_a_tail_is_named_without_the_tail() {
+    let graph = graph(
+        &[
+            ("s", Source, 1),
+            ("tail", Operator, 1),
+            ("x", Operator, 1),
+            ("y", Operator, 1),
+            ("z", Sink, 1),
+        ],
+        &[(0, 1), (1, 2), (2, 3), (3, 2), (3, 4)],
+    );
+    let problems = check(&graph, KeyGroups::DEFAULT);
+    assert_eq!(problems, [Problem::Cycle { names: vec!["x".into(), "y".into()] }]);
+}

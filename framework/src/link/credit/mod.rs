@@ -51,11 +51,13 @@ pub(crate) struct LinkState {
     spare: Mutex<Vec<Box<dyn Any + Send>>>,
 }
 
-/// What a sender would like to send.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Wanted {
+/// What may be sent in one frame now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Room {
     pub(crate) events: usize,
     pub(crate) bytes: usize,
+    /// No events are under way: one may go, however heavy it is.
+    pub(crate) empty: bool,
 }
 
 impl LinkState {
@@ -72,31 +74,21 @@ impl LinkState {
         })
     }
 
-    /// How many of `wanted` events may leave in one frame now; `None` if not even a frame without
-    /// events may. Only the one sender takes credits, so the answer holds until it does.
-    pub(crate) fn room(&self, wanted: Wanted) -> Option<usize> {
-        let frames = self.frames.load(Ordering::SeqCst);
-        if frames >= self.limits.frames {
+    /// What may be sent now; `None` if not even a frame without events may. Only the one sender
+    /// takes credits, so the answer holds until it does.
+    pub(crate) fn room(&self) -> Option<Room> {
+        if self.frames.load(Ordering::SeqCst) >= self.limits.frames {
             return None;
         }
-        if wanted.events == 0 {
-            return Some(0);
-        }
-        let (events, bytes) =
-            (self.events.load(Ordering::SeqCst), self.bytes.load(Ordering::SeqCst));
+        let events = self.events.load(Ordering::SeqCst);
+        let bytes = self.bytes.load(Ordering::SeqCst);
         let allowed = self.pace.events_within(self.limits.delay);
-        let in_time = allowed.saturating_sub(events).min(allowed.div_ceil(2));
-        let free_bytes = self.limits.bytes.saturating_sub(bytes);
-        let in_bytes = if wanted.bytes <= free_bytes {
-            wanted.events
-        } else {
-            free_bytes / wanted.bytes.div_ceil(wanted.events)
-        };
-        match wanted.events.min(in_time).min(in_bytes) {
-            0 if events == 0 => Some(1),
-            0 => None,
-            n => Some(n),
-        }
+        Some(Room {
+            // Half at a time, so that the receiver has the other half while credit comes home.
+            events: allowed.saturating_sub(events).min(allowed.div_ceil(2)),
+            bytes: self.limits.bytes.saturating_sub(bytes),
+            empty: events == 0,
+        })
     }
 
     /// Takes the credit for a frame that [`room`](Self::room) allowed.

@@ -108,3 +108,6 @@ impl Frontier {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;
