@@ -1,1 +1,26 @@
-//! x
+//! What the example programs share: their options, their input, how they print and log, and how they
+//! end.
+//!
+//! Each program is a file in `src/bin` that reads its options and hands a [`Job`](streamwork::Job) to
+//! [`run`]; the job itself is built by a function in [`jobs`].
+//!
+//! | exit code | means |
+//! |---|---|
+//! | 0 | the job finished, or was drained or stopped; or nobody reads standard output any more |
+//! | 1 | the job failed: one line `error: ..` on standard error says what and where |
+//! | 2 | wrong usage |
+//! | 130 | a second Ctrl-C or SIGTERM killed the job |
+
+mod args;
+mod console;
+mod input;
+pub mod jobs;
+mod logging;
+mod run;
+mod signals;
+
+pub use args::{Common, LogArgs, count, instances};
+pub use console::Console;
+pub use input::{InputArgs, InputLines, InputPosition};
+pub use jobs::Setting;
+pub use run::{Usage, run};

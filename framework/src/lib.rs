@@ -86,7 +86,7 @@ pub use runtime::{
     ComponentTree, Engine, InstanceState, InstanceTree, JobHandle, JobRemote, JobStatus, Outcome,
     SupervisionTree,
 };
-pub use sink::{Collect, ForEach, Print, Sink};
+pub use sink::{Collect, ForEach, Print, Sink, TryForEach};
 pub use source::{FromIter, Generator, Lines, Progress, Source, Splits, TcpLines};
 #[cfg(feature = "macros")]
 pub use streamwork_macros::{Component, Event, Key};

@@ -11,7 +11,7 @@ pub use crate::link::LinkLimits;
 pub use crate::operator::Operator;
 pub use crate::restart::RestartStrategy;
 pub use crate::runtime::{Engine, JobHandle, JobStatus, Outcome};
-pub use crate::sink::{Collect, ForEach, Print, Sink};
+pub use crate::sink::{Collect, ForEach, Print, Sink, TryForEach};
 pub use crate::source::{FromIter, Generator, Lines, Progress, Source, Splits, TcpLines};
 pub use crate::time::{EventTime, Watermark};
 #[cfg(feature = "macros")]

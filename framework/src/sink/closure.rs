@@ -37,37 +37,6 @@ where
     }
 }
 
-impl<T> ForEach<T, ()> {
-    /// A sink whose closure may fail.
-    ///
-    /// ```
-    /// use streamwork::prelude::*;
-    ///
-    /// let job = Job::new("picky");
-    /// job.source(FromIter::new(1..=4_u64)).sink(ForEach::fallible(|n| {
-    ///     if n == 3 { Err("no threes".into()) } else { Ok(()) }
-    /// }));
-    /// let outcome = Engine::new().run(job).unwrap();
-    /// assert_eq!((outcome.events_out(), outcome.failed()), (3, 1));
-    /// ```
-    pub fn fallible<F>(call: F) -> ForEach<T, Fallible<F>>
-    where
-        F: FnMut(T) -> Result<()> + Clone + Send + 'static,
-    {
-        ForEach { call: Fallible(call), events: PhantomData }
-    }
-}
-
-/// A closure that may fail; see [`ForEach::fallible`].
-#[derive(Clone)]
-pub struct Fallible<F>(F);
-
-impl<F> fmt::Debug for Fallible<F> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Fallible")
-    }
-}
-
 impl<T, F: Clone> Clone for ForEach<T, F> {
     fn clone(&self) -> Self {
         Self { call: self.call.clone(), events: PhantomData }
@@ -103,5 +72,69 @@ where
 impl<T, F> fmt::Debug for ForEach<T, F> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("ForEach")
+    }
+}
+
+/// Calls a closure that may fail with each event. Each instance has a clone of it.
+///
+/// ```
+/// use streamwork::prelude::*;
+///
+/// let job = Job::new("picky");
+/// job.source(FromIter::new(1..=4_u64)).sink(TryForEach::new(|n| {
+///     if n == 3 { Err("no threes".into()) } else { Ok(()) }
+/// }));
+/// let outcome = Engine::new().run(job).unwrap();
+/// assert_eq!((outcome.events_out(), outcome.failed()), (3, 1));
+/// ```
+pub struct TryForEach<T, F> {
+    call: F,
+    events: PhantomData<fn(T)>,
+}
+
+impl<T, F> TryForEach<T, F>
+where
+    F: FnMut(T) -> Result<()> + Clone + Send + 'static,
+{
+    /// A sink that calls `call`.
+    pub fn new(call: F) -> Self {
+        Self { call, events: PhantomData }
+    }
+}
+
+impl<T, F: Clone> Clone for TryForEach<T, F> {
+    fn clone(&self) -> Self {
+        Self { call: self.call.clone(), events: PhantomData }
+    }
+}
+
+impl<T: 'static, F: Send + 'static> Component for TryForEach<T, F> {
+    type Saved = ();
+
+    fn name(&self) -> &str {
+        "try-for-each"
+    }
+
+    fn save(&self) {}
+
+    fn load(&mut self, (): ()) {}
+}
+
+impl<T, F> Sink for TryForEach<T, F>
+where
+    T: Event,
+    F: FnMut(T) -> Result<()> + Clone + Send + 'static,
+{
+    type In = T;
+
+    #[inline]
+    fn write(&mut self, event: T) -> Result<()> {
+        (self.call)(event)
+    }
+}
+
+impl<T, F> fmt::Debug for TryForEach<T, F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("TryForEach")
     }
 }

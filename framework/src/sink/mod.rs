@@ -4,7 +4,7 @@ mod closure;
 mod collect;
 mod print;
 
-pub use closure::ForEach;
+pub use closure::{ForEach, TryForEach};
 pub use collect::Collect;
 pub use print::Print;
 

@@ -1,0 +1,229 @@
+//! Where a job's lines come from: a TCP peer, a file, standard input, or a simulation.
+
+use crate::args;
+use crate::run::Usage;
+use clap::Args;
+use std::path::PathBuf;
+use streamwork::prelude::*;
+
+/// The options that choose the input.
+#[derive(Args, Clone, Debug)]
+#[command(next_help_heading = "Input (without one of the first two it is simulated)")]
+pub struct InputArgs {
+    /// Read lines from a TCP peer; source instance i connects to PORT + i
+    #[arg(long, value_name = "HOST:PORT", value_parser = address, conflicts_with = "input")]
+    connect: Option<String>,
+
+    /// Read the lines of a file; - is standard input
+    #[arg(long, value_name = "FILE")]
+    input: Option<PathBuf>,
+
+    /// End the simulated input after N events; without it, it is endless
+    #[arg(long, value_name = "N", value_parser = args::count, allow_negative_numbers = true)]
+    events: Option<u64>,
+
+    /// The same seed gives the same simulated input [default: 1]
+    #[arg(long, value_name = "N")]
+    seed: Option<u64>,
+
+    /// Hold the input to N events a second [default: 5 if it is simulated, else none]
+    #[arg(long, value_name = "N", value_parser = rate, allow_negative_numbers = true)]
+    rate: Option<f64>,
+}
+
+impl InputArgs {
+    /// The seed of a simulated input where none is given.
+    const SEED: u64 = 1;
+    /// Simulated events per second where nothing else is said.
+    const RATE: f64 = 5.0;
+
+    /// The input's lines, read by `instances` instances. A simulated line is made by `simulate` from
+    /// a random number.
+    ///
+    /// # Errors
+    /// Options that do not go together.
+    pub fn lines(
+        &self,
+        instances: usize,
+        simulate: fn(u64) -> String,
+    ) -> Result<InputLines, Usage> {
+        match (&self.connect, &self.input) {
+            (Some(address), _) => {
+                self.refuse_simulation("--connect", "the peer's lines are the events")?;
+                check_ports(address, instances)?;
+                Ok(InputLines::Tcp(TcpLines::connect(address)))
+            }
+            (None, Some(path)) => {
+                self.refuse_simulation("--input", "the file's lines are the events")?;
+                let stdin = path.as_os_str() == "-";
+                Ok(InputLines::File(if stdin { Lines::stdin() } else { Lines::open(path) }))
+            }
+            (None, None) => {
+                let lines = Generator::seeded(self.seed.unwrap_or(Self::SEED), simulate);
+                Ok(InputLines::Simulated(match self.events {
+                    Some(events) => lines.events(events),
+                    None => lines,
+                }))
+            }
+        }
+    }
+
+    /// The events per second to hold the input to, if any.
+    #[must_use]
+    pub fn rate(&self) -> Option<f64> {
+        let simulated = self.connect.is_none() && self.input.is_none();
+        self.rate.or(simulated.then_some(Self::RATE))
+    }
+
+    fn refuse_simulation(&self, input: &str, why: &str) -> Result<(), Usage> {
+        let options = [("--events", self.events), ("--seed", self.seed)];
+        match options.into_iter().find(|(_, value)| value.is_some()) {
+            Some((option, _)) => Err(Usage::new(format!(
+                "{option} is for the simulated input and can't go with {input}: {why}"
+            ))),
+            None => Ok(()),
+        }
+    }
+}
+
+fn rate(text: &str) -> Result<f64, String> {
+    let rate = text.parse::<f64>().ok().filter(|rate| rate.is_finite() && *rate > 0.0);
+    rate.ok_or_else(|| "a number above 0 is wanted, in events a second".to_owned())
+}
+
+/// The parts of `HOST:PORT`.
+fn parts(address: &str) -> Option<(&str, u16)> {
+    let (host, port) = address.rsplit_once(':')?;
+    let in_brackets = host.starts_with('[') && host.ends_with(']');
+    let port = port.parse().ok().filter(|port| *port > 0)?;
+    (!host.is_empty() && (in_brackets || !host.contains(':'))).then_some((host, port))
+}
+
+fn address(text: &str) -> Result<String, String> {
+    match parts(text) {
+        Some(_) => Ok(text.to_owned()),
+        None => Err("HOST:PORT is wanted, such as localhost:9990 or [::1]:9990".to_owned()),
+    }
+}
+
+/// Each instance has a port of its own.
+fn check_ports(address: &str, instances: usize) -> Result<(), Usage> {
+    match parts(address) {
+        Some((_, port)) if usize::from(port) + instances - 1 > usize::from(u16::MAX) => {
+            Err(Usage::new(format!(
+                "--connect {address} leaves no port for each of {instances} sources: \
+                 the last would be beyond 65535"
+            )))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The lines of an input, wherever they come from.
+#[derive(Clone, Debug)]
+pub enum InputLines {
+    /// From a TCP peer.
+    Tcp(TcpLines),
+    /// From a file or standard input.
+    File(Lines),
+    /// Made up.
+    Simulated(Generator<fn(u64) -> String>),
+}
+
+/// How far an input has been read.
+#[derive(Clone, Debug)]
+pub enum InputPosition {
+    /// A TCP peer has no position to go back to.
+    Tcp(<TcpLines as Component>::Saved),
+    /// In a file.
+    File(<Lines as Component>::Saved),
+    /// In a simulation.
+    Simulated(<Generator<fn(u64) -> String> as Component>::Saved),
+}
+
+impl Component for InputLines {
+    type Saved = InputPosition;
+
+    fn name(&self) -> &str {
+        match self {
+            Self::Tcp(lines) => lines.name(),
+            Self::File(lines) => lines.name(),
+            Self::Simulated(lines) => lines.name(),
+        }
+    }
+
+    fn save(&self) -> InputPosition {
+        match self {
+            Self::Tcp(lines) => InputPosition::Tcp(lines.save()),
+            Self::File(lines) => InputPosition::File(lines.save()),
+            Self::Simulated(lines) => InputPosition::Simulated(lines.save()),
+        }
+    }
+
+    fn load(&mut self, saved: InputPosition) {
+        match (self, saved) {
+            (Self::Tcp(lines), InputPosition::Tcp(saved)) => lines.load(saved),
+            (Self::File(lines), InputPosition::File(saved)) => lines.load(saved),
+            (Self::Simulated(lines), InputPosition::Simulated(saved)) => lines.load(saved),
+            // A position of another kind of input says nothing of this one.
+            _ => {}
+        }
+    }
+}
+
+impl Source for InputLines {
+    type Out = String;
+
+    fn splits(&self) -> Splits {
+        match self {
+            Self::Tcp(lines) => lines.splits(),
+            Self::File(lines) => lines.splits(),
+            Self::Simulated(lines) => lines.splits(),
+        }
+    }
+
+    async fn setup(&mut self, ctx: &Context) -> Result<()> {
+        match self {
+            Self::Tcp(lines) => lines.setup(ctx).await,
+            Self::File(lines) => lines.setup(ctx).await,
+            Self::Simulated(lines) => lines.setup(ctx).await,
+        }
+    }
+
+    async fn next(&mut self, out: &mut Emitter<String>) -> Result<Progress> {
+        match self {
+            Self::Tcp(lines) => lines.next(out).await,
+            Self::File(lines) => lines.next(out).await,
+            Self::Simulated(lines) => lines.next(out).await,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rates_are_positive_numbers() {
+        assert_eq!(rate("0.5"), Ok(0.5));
+        for text in ["0", "-1", "nan", "inf", "", "fast"] {
+            assert!(rate(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn addresses_have_a_host_and_a_port() {
+        for text in ["localhost:1", "127.0.0.1:65535", "[::1]:9990"] {
+            assert!(address(text).is_ok(), "{text}");
+        }
+        for text in ["", "localhost", ":1", "localhost:0", "localhost:65536", "::1:9990"] {
+            assert!(address(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn each_instance_has_a_port() {
+        assert!(check_ports("h:65534", 2).is_ok());
+        assert!(check_ports("h:65534", 3).is_err());
+    }
+}

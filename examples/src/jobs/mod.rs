@@ -1,0 +1,46 @@
+//! The jobs of the example programs, as functions that build them.
+
+mod parallel_vehicle_count;
+mod vehicle_count;
+
+pub use parallel_vehicle_count::{By, Instances, parallel_vehicle_count};
+pub use vehicle_count::{SensorReader, VehicleCounter, random_vehicle, vehicle_count};
+
+use crate::console::Console;
+use streamwork::prelude::*;
+use streamwork::SourceStage;
+use streamwork::testing::{Fault, Faulty};
+
+/// What a job is given from outside, beside its input.
+#[derive(Clone, Debug)]
+pub struct Setting {
+    /// Where it prints.
+    pub console: Console,
+    /// What it promises about each event.
+    pub delivery: Delivery,
+    /// The events per second that its sources are held to, if any.
+    pub rate: Option<f64>,
+    /// A failure on cue, if there is to be one.
+    pub fault: Option<Fault>,
+}
+
+impl Setting {
+    /// Prints to `console`, as fast as it goes, without failures.
+    #[must_use]
+    pub fn printing_to(console: Console) -> Self {
+        Self { console, delivery: Delivery::default(), rate: None, fault: None }
+    }
+
+    /// Holds a source to the rate.
+    fn pace<T: Event>(&self, source: SourceStage<T>) -> SourceStage<T> {
+        match self.rate {
+            Some(rate) => source.rate(rate),
+            None => source,
+        }
+    }
+
+    /// Lets a component fail, if it is the one that is to.
+    fn faulty<C: Component>(&self, component: C) -> Faulty<C> {
+        Faulty::new(component, self.fault.clone())
+    }
+}

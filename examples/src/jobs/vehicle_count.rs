@@ -1,0 +1,215 @@
+//! Chapter 2: a sensor on a bridge reports each vehicle that passes, and a counter counts them by
+//! type.
+
+use super::Setting;
+use crate::console::Console;
+use std::cmp::Ordering;
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use streamwork::StateField;
+use streamwork::prelude::*;
+
+/// Counts vehicles by type: `sensor-reader` -> `vehicle-counter`.
+///
+/// ```
+/// use examples::{Console, Setting, jobs};
+/// use streamwork::prelude::*;
+///
+/// let console = Console::memory();
+/// let lines = FromIter::new(["car".to_owned()]);
+/// let job = jobs::vehicle_count(lines, 1, &Setting::printing_to(console.clone()));
+/// Engine::new().run(job).unwrap();
+/// assert_eq!(console.text(), "\nSensorReader --> car\nVehicleCounter --> \n  car: 1\n");
+/// ```
+pub fn vehicle_count<S>(lines: S, counters: usize, setting: &Setting) -> Job
+where
+    S: Source<Out = String> + Clone,
+{
+    let reader = SensorReader::new(lines, setting.console.clone());
+    let counter = VehicleCounter::new(setting.console.clone());
+
+    let job = Job::new("vehicle-count").delivery(setting.delivery);
+    setting
+        .pace(job.source(setting.faulty(reader)))
+        .group(Fields::whole())
+        .apply(setting.faulty(counter))
+        .parallelism(counters);
+    job
+}
+
+impl SensorReader<()> {
+    /// The name of the source.
+    pub const NAME: &str = "sensor-reader";
+}
+
+/// Reads vehicles and prints each one that it emits.
+#[derive(Clone, Debug)]
+pub struct SensorReader<S> {
+    lines: S,
+    console: Console,
+    label: Label,
+}
+
+impl<S> SensorReader<S> {
+    /// Each line of `lines` is the type of a vehicle.
+    pub fn new(lines: S, console: Console) -> Self {
+        Self { lines, console, label: Label::new("SensorReader") }
+    }
+
+    /// Also prints which instance it is.
+    #[must_use]
+    pub fn numbered(mut self) -> Self {
+        self.label.numbered = true;
+        self
+    }
+}
+
+impl<S: Component> Component for SensorReader<S> {
+    type Saved = S::Saved;
+
+    const STATE: &'static [StateField] = S::STATE;
+
+    fn name(&self) -> &str {
+        SensorReader::NAME
+    }
+
+    fn save(&self) -> S::Saved {
+        self.lines.save()
+    }
+
+    fn load(&mut self, saved: S::Saved) {
+        self.lines.load(saved);
+    }
+}
+
+impl<S: Source<Out = String>> Source for SensorReader<S> {
+    type Out = String;
+
+    fn splits(&self) -> Splits {
+        self.lines.splits()
+    }
+
+    async fn setup(&mut self, ctx: &Context) -> Result<()> {
+        self.label.setup(ctx);
+        self.lines.setup(ctx).await
+    }
+
+    async fn next(&mut self, out: &mut Emitter<String>) -> Result<Progress> {
+        let before = out.len();
+        let progress = self.lines.next(out).await;
+        for vehicle in &out.as_slice()[before..] {
+            self.console.print(&format!("\n{} --> {vehicle}\n", self.label.text))?;
+        }
+        progress
+    }
+}
+
+impl VehicleCounter {
+    /// The name of the operator.
+    pub const NAME: &str = "vehicle-counter";
+}
+
+/// Counts vehicles by type and prints all counts after each one.
+#[derive(Component, Clone, Debug)]
+#[component(name = "vehicle-counter")]
+pub struct VehicleCounter {
+    counts: BTreeMap<Kind, u64>,
+    console: Console,
+    label: Label,
+}
+
+impl VehicleCounter {
+    /// Has counted nothing yet.
+    #[must_use]
+    pub fn new(console: Console) -> Self {
+        Self { counts: BTreeMap::new(), console, label: Label::new("VehicleCounter") }
+    }
+
+    /// Also prints which instance it is.
+    #[must_use]
+    pub fn numbered(mut self) -> Self {
+        self.label.numbered = true;
+        self
+    }
+}
+
+impl Operator for VehicleCounter {
+    type In = String;
+    type Out = Nothing;
+
+    fn setup(&mut self, ctx: &Context) -> Result<()> {
+        self.label.setup(ctx);
+        Ok(())
+    }
+
+    fn apply(&mut self, vehicle: String, _: &mut Emitter<Nothing>) -> Result<()> {
+        *self.counts.entry(Kind(vehicle)).or_default() += 1;
+        let mut block = format!("{} --> \n", self.label.text);
+        for (Kind(vehicle), count) in &self.counts {
+            writeln!(block, "  {vehicle}: {count}")?;
+        }
+        self.console.print(&block)
+    }
+}
+
+/// What stands before the arrow.
+#[derive(Clone, Debug)]
+struct Label {
+    name: &'static str,
+    numbered: bool,
+    text: String,
+}
+
+impl Label {
+    fn new(name: &'static str) -> Self {
+        Self { name, numbered: false, text: String::new() }
+    }
+
+    fn setup(&mut self, ctx: &Context) {
+        self.text = match self.numbered {
+            true => format!("{} :: instance {}", self.name, ctx.index()),
+            false => self.name.to_owned(),
+        };
+    }
+}
+
+/// A type of vehicle. The order is that of UTF-16 units, as in the book's programs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Kind(String);
+
+impl Ord for Kind {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.0.encode_utf16().cmp(other.0.encode_utf16())
+    }
+}
+
+impl PartialOrd for Kind {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+/// A vehicle for a random number; more than half of them are cars.
+#[must_use]
+pub fn random_vehicle(random: u64) -> String {
+    let kind = match random % 20 {
+        0..=10 => "car",
+        11..=14 => "truck",
+        15..=16 => "van",
+        17..=18 => "bus",
+        _ => "motorcycle",
+    };
+    kind.to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn kinds_are_in_the_order_of_utf_16() {
+        let mut kinds = ["car", "\u{ffff}", "\u{10000}", "", "camión", " car", "Car"];
+        kinds.sort_by_key(|kind| Kind((*kind).to_owned()));
+        assert_eq!(kinds, ["", " car", "Car", "camión", "car", "\u{10000}", "\u{ffff}"]);
+    }
+}

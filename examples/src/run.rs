@@ -1,0 +1,90 @@
+//! A program from its options to its exit code.
+
+use crate::args::Common;
+use crate::logging;
+use crate::signals::{self, Signals};
+use std::error::Error as StdError;
+use std::io::{self, Write};
+use std::iter;
+use std::process::ExitCode;
+use streamwork::{Engine, Error, Job, JobStatus, Outcome};
+
+const FAILED: u8 = 1;
+const WRONG_USAGE: u8 = 2;
+
+/// Options that do not go together, or do not suit the job.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub struct Usage(String);
+
+impl Usage {
+    /// `problem` says what is wrong in one line.
+    pub fn new(problem: impl Into<String>) -> Self {
+        Self(problem.into())
+    }
+}
+
+/// Why a program ends with another code than 0.
+#[derive(Debug, thiserror::Error)]
+enum Failure {
+    #[error(transparent)]
+    Usage(#[from] Usage),
+    #[error("cannot listen for signals")]
+    Signals(#[source] io::Error),
+    #[error(transparent)]
+    Job(#[from] Error),
+}
+
+impl Failure {
+    fn code(&self) -> u8 {
+        match self {
+            // The engine refuses what the options made of the job.
+            Self::Usage(_) | Self::Job(Error::Refused { .. }) => WRONG_USAGE,
+            Self::Signals(_) | Self::Job(_) => FAILED,
+        }
+    }
+
+    /// Whether the reader of standard output went away: not a failure, but the usual end of a job
+    /// whose output somebody has seen enough of.
+    fn is_broken_pipe(&self) -> bool {
+        let Self::Job(error) = self else { return false };
+        let cause = error.failure().and_then(|failure| failure.cause.user_error());
+        let cause = cause.map(|error| error as &(dyn StdError + 'static));
+        iter::successors(cause, |error| error.source())
+            .filter_map(|error| error.downcast_ref::<io::Error>())
+            .any(|error| error.kind() == io::ErrorKind::BrokenPipe)
+    }
+
+    /// With all causes, on one line.
+    fn line(&self) -> String {
+        let errors = iter::successors(Some(self as &(dyn StdError + 'static)), |e| e.source());
+        let parts: Vec<String> = errors.map(ToString::to_string).collect();
+        parts.join(": ").replace(['\r', '\n'], " ")
+    }
+}
+
+/// Runs the job that `build` makes, until it ends or is ended by a signal.
+///
+/// The first Ctrl-C or SIGTERM drains the job, the second kills it. The crate's documentation lists
+/// the exit codes.
+pub fn run(common: &Common, build: impl FnOnce(&Common) -> Result<Job, Usage>) -> ExitCode {
+    logging::start(common.log());
+    let end = build(common).map_err(Failure::from).and_then(run_job);
+    match end {
+        Ok(outcome) if outcome.status() == JobStatus::Killed => signals::KILLED.into(),
+        Ok(_) => ExitCode::SUCCESS,
+        Err(failure) if failure.is_broken_pipe() => ExitCode::SUCCESS,
+        Err(failure) => {
+            // Nobody can be told that standard error is closed.
+            drop(writeln!(io::stderr(), "error: {}", failure.line()));
+            failure.code().into()
+        }
+    }
+}
+
+fn run_job(job: Job) -> Result<Outcome, Failure> {
+    let signals = Signals::listen().map_err(Failure::Signals)?;
+    let handle = Engine::new().start(job)?;
+    signals.end(handle.remote()).map_err(Failure::Signals)?;
+    Ok(handle.wait()?)
+}

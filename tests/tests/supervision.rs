@@ -1,0 +1,252 @@
+//! What breaks is built anew, what waits is not lost, and nobody else notices.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+use streamwork::prelude::*;
+use streamwork::testing::{Fault, Faulty};
+use streamwork::{Cause, InstanceState};
+
+fn quick() -> RestartStrategy {
+    RestartStrategy { pause: Duration::from_millis(1), ..RestartStrategy::default() }
+}
+
+/// Counts what it gets since it was built.
+#[derive(Component, Clone, Debug, Default)]
+struct Counter {
+    seen: u64,
+}
+
+impl Operator for Counter {
+    type In = u64;
+    type Out = (u64, u64);
+
+    fn apply(&mut self, n: u64, out: &mut Emitter<Self::Out>) -> Result<()> {
+        self.seen += 1;
+        out.emit((n, self.seen));
+        Ok(())
+    }
+}
+
+#[test]
+fn counting_begins_again_after_the_lost_event() {
+    let got = Collect::new();
+    let job = Job::new("panic").restarts(quick());
+    job.source(FromIter::new(1..=100_u64))
+        .apply(Faulty::new(Counter::default(), Some(Fault::panic("counter", 5))))
+        .sink(got.clone());
+    let outcome = Engine::new().run(job).unwrap();
+    assert_eq!((outcome.failed(), outcome.restarts()), (1, 1));
+    assert_eq!(outcome.component("counter").unwrap().applied, 99);
+    let mut expected: Vec<_> = (1..=4).map(|n| (n, n)).collect();
+    expected.extend((6..=100).map(|n| (n, n - 5)));
+    assert_eq!(got.take(), expected);
+}
+
+#[test]
+fn an_error_keeps_the_state() {
+    let got = Collect::new();
+    let job = Job::new("error");
+    job.source(FromIter::new(1..=100_u64))
+        .apply(Faulty::new(Counter::default(), Some(Fault::error("counter", 5))))
+        .sink(got.clone());
+    let outcome = Engine::new().run(job).unwrap();
+    assert_eq!((outcome.failed(), outcome.restarts()), (1, 0));
+    let mut expected: Vec<_> = (1..=4).map(|n| (n, n)).collect();
+    expected.extend((6..=100).map(|n| (n, n - 1)));
+    assert_eq!(got.take(), expected);
+}
+
+/// B43: an operator panics on its fifth event; three others share its thread.
+#[test]
+fn others_on_the_thread_never_notice() {
+    let job = Job::new("shared-thread").restarts(quick());
+    let numbers = job.source(FromIter::new(1..=20_000_u64));
+    let victim = Collect::new();
+    numbers
+        .apply(Faulty::new(Counter::default(), Some(Fault::panic("counter", 5))))
+        .sink(victim.clone())
+        .named("victim");
+    let others: Vec<_> = (0..3).map(|_| Collect::new()).collect();
+    for (i, other) in others.iter().enumerate() {
+        let counter = numbers.apply(Counter::default()).named(&format!("bystander-{i}"));
+        counter.sink(other.clone()).named(&format!("other-{i}"));
+    }
+    let outcome = Engine::new().arbiters(1).run(job).unwrap();
+    for other in others {
+        let expected: Vec<_> = (1..=20_000).map(|n| (n, n)).collect();
+        assert_eq!(other.take(), expected);
+    }
+    assert_eq!(victim.len(), 19_999);
+    assert_eq!(outcome.restarts(), 1);
+    assert_eq!(outcome.component("counter").unwrap().restarts, 1);
+}
+
+#[test]
+fn one_panic_too_many_fails_the_job_with_its_cause() {
+    let job = Job::new("hopeless").restarts(quick());
+    job.source(FromIter::new(0_u64..))
+        .apply(Faulty::new(Counter::default(), Some(Fault::panic("counter", 5).always())))
+        .sink(ForEach::new(|_| {}));
+    let error = Engine::new().run(job).unwrap_err();
+    let failure = error.failure().unwrap();
+    assert_eq!(failure.instance.to_string(), "counter[0]");
+    assert_eq!(failure.event, Some(15));
+    assert!(matches!(&failure.cause, Cause::Panic { message, place: Some(place) }
+        if message.contains("on cue at event 15") && place.contains("fault.rs:")));
+    let text = error.to_string();
+    assert!(text.contains("\"hopeless\" failed: counter[0] at event 15: panic at "), "{text}");
+    assert!(text.ends_with("(the restarts are used up)"), "{text}");
+}
+
+#[test]
+fn a_final_error_fails_the_job_at_once() {
+    let job = Job::new("final");
+    job.source(FromIter::new(0_u64..))
+        .sink(TryForEach::new(|n| if n == 7 { Err(Fatal::new("seven").into()) } else { Ok(()) }));
+    let error = Engine::new().run(job).unwrap_err();
+    let text = error.to_string();
+    assert_eq!(text, "job \"final\" failed: try-for-each[0] at event 8: error: seven");
+}
+
+#[derive(Component, Clone, Debug)]
+struct Moody {
+    setups: Arc<AtomicU64>,
+    fails_at: u64,
+}
+
+impl Sink for Moody {
+    type In = u64;
+
+    fn setup(&mut self, _: &Context) -> Result<()> {
+        match self.setups.fetch_add(1, Ordering::SeqCst) {
+            n if n == self.fails_at => Err("not in the mood".into()),
+            _ => Ok(()),
+        }
+    }
+
+    fn write(&mut self, n: u64) -> Result<()> {
+        assert_ne!(n, 3, "three");
+        Ok(())
+    }
+}
+
+#[test]
+fn a_failing_setup_at_the_first_start_ends_the_job() {
+    let job = Job::new("setup");
+    job.source(FromIter::new(0_u64..)).sink(Moody { setups: Arc::default(), fails_at: 0 });
+    let error = Engine::new().run(job).unwrap_err();
+    let text = error.to_string();
+    assert_eq!(text, "job \"setup\" failed: moody[0]: setup failed: not in the mood");
+}
+
+#[test]
+fn a_failing_setup_at_a_restart_is_tried_again() {
+    let setups = Arc::new(AtomicU64::new(0));
+    let job = Job::new("setup-again").restarts(quick());
+    job.source(FromIter::new(0..10_u64)).sink(Moody { setups: Arc::clone(&setups), fails_at: 1 });
+    let outcome = Engine::new().run(job).unwrap();
+    assert_eq!((outcome.events_out(), outcome.failed()), (9, 1));
+    assert_eq!(setups.load(Ordering::SeqCst), 3);
+}
+
+/// Panics wherever it is told to.
+#[derive(Component, Clone, Debug)]
+struct Brittle {
+    breaks_in: &'static str,
+}
+
+impl Brittle {
+    fn touch(&self, place: &str) {
+        assert_ne!(self.breaks_in, place, "brittle");
+    }
+}
+
+impl Drop for Brittle {
+    fn drop(&mut self) {
+        if self.breaks_in == "drop" && !std::thread::panicking() {
+            panic!("brittle");
+        }
+    }
+}
+
+impl Operator for Brittle {
+    type In = u64;
+    type Out = u64;
+
+    fn setup(&mut self, _: &Context) -> Result<()> {
+        self.touch("setup");
+        Ok(())
+    }
+
+    fn apply(&mut self, n: u64, out: &mut Emitter<u64>) -> Result<()> {
+        out.emit(n);
+        Ok(())
+    }
+
+    fn finish(&mut self, _: &mut Emitter<u64>) -> Result<()> {
+        self.touch("finish");
+        Ok(())
+    }
+}
+
+#[test]
+fn panics_outside_of_apply_end_in_errors_too() {
+    for (breaks_in, restarts) in [("setup", 2), ("finish", 2)] {
+        let job = Job::new("brittle").restarts(RestartStrategy { restarts, ..quick() });
+        job.source(FromIter::new(0..10_u64))
+            .apply_with("brittle", move |_| Brittle { breaks_in })
+            .sink(ForEach::new(|_| {}));
+        let error = Engine::new().run(job).unwrap_err();
+        let text = error.to_string();
+        assert!(text.contains("brittle[0]: panic at ") && text.contains("brittle"), "{text}");
+    }
+    let job = Job::new("brittle-drop");
+    job.source(FromIter::new(0..10_u64))
+        .apply_with("brittle", |_| Brittle { breaks_in: "drop" })
+        .sink(ForEach::new(|_| {}));
+    assert_eq!(Engine::new().run(job).unwrap().events_out(), 10);
+}
+
+#[test]
+fn a_grouping_that_fails_loses_its_event_and_no_other() {
+    let got = Collect::new();
+    let job = Job::new("misrouted");
+    job.source(FromIter::new(0..10_000_usize))
+        .group(Direct::to(|n: &usize, instances| {
+            assert_ne!(*n, 77, "no way");
+            if *n == 99 { instances } else { n % instances }
+        }))
+        .sink(got.clone())
+        .parallelism(2);
+    let outcome = Engine::new().run(job).unwrap();
+    assert_eq!((outcome.events_in(), outcome.events_out(), outcome.failed()), (10_000, 9_998, 2));
+    let mut numbers = got.take();
+    numbers.sort_unstable();
+    assert!(numbers.into_iter().eq((0..10_000).filter(|n| *n != 77 && *n != 99)));
+}
+
+#[test]
+fn the_tree_says_who_failed_and_why() {
+    let job = Job::new("tree").restarts(quick());
+    job.source(FromIter::new(0..100_u64))
+        .apply(Faulty::new(Counter::default(), Some(Fault::panic("counter", 5))))
+        .parallelism(2)
+        .sink(ForEach::new(|_| {}));
+    let outcome = Engine::new().run(job).unwrap();
+    let tree = outcome.tree();
+    assert_eq!(tree.status, JobStatus::Finished);
+    let counter = &tree.components[1].instances[0];
+    assert_eq!(counter.state, InstanceState::Ended);
+    assert!(counter.failure.as_ref().unwrap().contains("a panic on cue at event 5"));
+    let text = tree.to_string();
+    let lines: Vec<&str> = text.lines().collect();
+    assert_eq!(lines[0], "tree: finished");
+    assert_eq!(lines[1], "├── from-iter (source)");
+    assert_eq!(lines[3], "├── counter (operator)");
+    assert!(
+        lines[4].starts_with("│   ├── 0 ended       in 50  out 49  failed 1  restarts 1"),
+        "{text}"
+    );
+    assert_eq!(lines[6], "└── for-each (sink)");
+}
