@@ -17,7 +17,6 @@ use std::fmt;
 pub struct Emitter<T> {
     buffer: Vec<T>,
     limit: usize,
-    mark: usize,
 }
 
 impl<T> Emitter<T> {
@@ -30,7 +29,7 @@ impl<T> Emitter<T> {
     /// An empty one that reports itself full after `limit` events (at least one).
     #[must_use]
     pub fn with_room(limit: usize) -> Self {
-        Self { buffer: Vec::new(), limit: limit.max(1), mark: 0 }
+        Self { buffer: Vec::new(), limit: limit.max(1) }
     }
 
     /// Emits one event to every subscriber.
@@ -83,19 +82,35 @@ impl<T> Emitter<T> {
         self.limit = limit.max(1);
     }
 
-    /// Notes where the outputs of the next event begin.
-    #[inline]
-    pub(crate) fn set_mark(&mut self) {
-        self.mark = self.buffer.len();
-    }
-
-    /// Cuts back to the last mark: what a failed call emitted never existed.
-    pub(crate) fn cut_to_mark(&mut self) {
-        self.buffer.truncate(self.mark);
-    }
-
     pub(crate) fn buffer(&mut self) -> &mut Vec<T> {
         &mut self.buffer
+    }
+}
+
+/// Watches over one call of user code: unless it is kept, what the call emitted is taken back, by
+/// whatever path the call ended.
+pub(crate) struct Trial<'a, T> {
+    pub(crate) out: &'a mut Emitter<T>,
+    mark: usize,
+}
+
+impl<'a, T> Trial<'a, T> {
+    #[inline]
+    pub(crate) fn begin(out: &'a mut Emitter<T>) -> Self {
+        let mark = out.len();
+        Self { out, mark }
+    }
+
+    /// The call went well: what it emitted stays.
+    #[inline]
+    pub(crate) fn keep(self) {
+        std::mem::forget(self);
+    }
+}
+
+impl<T> Drop for Trial<'_, T> {
+    fn drop(&mut self) {
+        self.out.buffer.truncate(self.mark);
     }
 }
 

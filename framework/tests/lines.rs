@@ -266,8 +266,8 @@ fn waiting_for_a_writer_does_not_keep_a_job_from_ending() {
     let handle = Engine::new().start(job).unwrap();
     handle.drain();
     assert_eq!(handle.wait().unwrap().status(), JobStatus::Drained);
-    // Lets the thread go that waits.
-    drop(File::options().write(true).open(&fifo).unwrap());
+    // Lets the thread go that waits, if it came so far.
+    drop(File::options().read(true).write(true).open(&fifo).unwrap());
 }
 
 /// What the child process is to do.

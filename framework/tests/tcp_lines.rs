@@ -186,7 +186,9 @@ fn each_instance_has_a_port_of_its_own() {
     lines.group(Forward).sink(got.clone()).parallelism(2);
     Engine::new().run(job).unwrap();
     assert_eq!([got.of_instance(0), got.of_instance(1)], [["a"], ["b"]]);
-    peers.map(|peer| peer.join().unwrap());
+    for peer in peers {
+        peer.join().unwrap();
+    }
 }
 
 #[test]
@@ -196,9 +198,8 @@ fn a_character_may_come_in_pieces() {
     let (mut stream, _) = listener.accept().unwrap();
     stream.set_nodelay(true).unwrap();
     let euro = "\u{20ac}".as_bytes();
-    stream.write_all(b"one\n2 ").unwrap();
-    stream.write_all(&euro[..1]).unwrap();
-    // What is before the broken character has been read and cut.
+    stream.write_all(&[b"one\n2 ", &euro[..1]].concat()).unwrap();
+    // This was read with the first byte of the character, and the others are still to be sent.
     assert_eq!(next(&told), "one");
     stream.write_all(&euro[1..2]).unwrap();
     stream.write_all(&euro[2..]).unwrap();

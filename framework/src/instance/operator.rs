@@ -7,7 +7,7 @@ use super::meter::{Meter, SLICE};
 use super::output::Output;
 use super::{Command, Machine, Maker, Report, Seat, failure_is_logged};
 use crate::component::{BoxError, Context, Fatal, Result};
-use crate::emitter::Emitter;
+use crate::emitter::{Emitter, Trial};
 use crate::event::{Event, Nothing};
 use crate::id::{CheckpointId, LinkIndex};
 use crate::link::{Batch, Control, Credit, Frame};
@@ -275,7 +275,6 @@ impl<L: Logic> OperatorMachine<L> {
                     }
                 }
                 Stop::Error(_) | Stop::Panic(_) => {
-                    self.output.emitter.cut_to_mark();
                     counters.applied.add(taken - 1);
                     counters.failed.add(1);
                     match stop {
@@ -359,18 +358,17 @@ impl<L: Logic> OperatorMachine<L> {
     fn finish(&mut self) {
         let Some(logic) = &mut self.logic else { return };
         let out = &mut self.output.emitter;
-        out.set_mark();
-        let finished = catch(|| logic.finish(out))
-            .and_then(|r| r.map_err(|error| Cause::Finish(Arc::new(error))));
+        let finished = catch(|| {
+            let trial = Trial::begin(out);
+            logic.finish(trial.out).map(|()| trial.keep())
+        })
+        .and_then(|r| r.map_err(|error| Cause::Finish(Arc::new(error))));
         match finished {
             Ok(()) => {
                 self.output.control(Control::End);
                 self.phase = Phase::Finished;
             }
-            Err(cause) => {
-                self.output.emitter.cut_to_mark();
-                self.lose(cause, None);
-            }
+            Err(cause) => self.lose(cause, None),
         }
     }
 
@@ -421,9 +419,10 @@ fn process<L: Logic>(
 ) -> Stop {
     let result = catch(|| {
         for event in events.by_ref() {
-            out.set_mark();
-            if let Err(error) = logic.apply(event, out) {
-                return Stop::Error(error);
+            let trial = Trial::begin(out);
+            match logic.apply(event, trial.out) {
+                Ok(()) => trial.keep(),
+                Err(error) => return Stop::Error(error),
             }
             if out.is_full() {
                 return Stop::Full;

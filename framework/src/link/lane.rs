@@ -34,7 +34,7 @@ struct Ready<T> {
 pub(crate) struct Lane<T> {
     link: LinkSender,
     ready: VecDeque<Ready<T>>,
-    partial: Batch<T>,
+    partial: Vec<T>,
     /// The partial frame is to leave as soon as there is credit.
     overdue: bool,
     size: BatchSize,
@@ -46,7 +46,7 @@ impl<T: Event> Lane<T> {
         Self {
             link,
             ready: VecDeque::new(),
-            partial: Batch::default(),
+            partial: Vec::new(),
             overdue: false,
             size: BatchSize::for_type::<T>(),
             sent: 0,
@@ -65,7 +65,7 @@ impl<T: Event> Lane<T> {
     /// Adds all of `batch` and leaves an empty buffer in its place.
     pub(crate) fn push_batch(&mut self, batch: &mut Vec<T>) {
         if self.partial.is_empty() {
-            std::mem::swap(&mut *self.partial, batch);
+            std::mem::swap(&mut self.partial, batch);
         } else {
             self.partial.append(batch);
         }
@@ -92,12 +92,11 @@ impl<T: Event> Lane<T> {
     }
 
     fn cut_partial(&mut self, control: Option<Control>) {
-        let batch = if self.partial.is_empty() {
-            None
-        } else {
-            let empty = self.fresh();
-            Some(std::mem::replace(&mut self.partial, empty))
-        };
+        let batch = (!self.partial.is_empty()).then(|| {
+            let mut batch = self.fresh();
+            std::mem::swap(&mut *batch, &mut self.partial);
+            batch
+        });
         if let (None, Some(Control::Watermark(_)), Some(last)) =
             (&batch, control, self.ready.back_mut())
             && matches!(last.control, Some(Control::Watermark(_)))
@@ -187,7 +186,7 @@ impl<T: Event> Lane<T> {
     /// Drops what waits here, and says how many events that were.
     pub(crate) fn discard(&mut self) -> u64 {
         let waiting = self.ready.drain(..).filter_map(|r| r.batch).map(|b| b.len()).sum::<usize>();
-        let partial = std::mem::take(&mut *self.partial).len();
+        let partial = std::mem::take(&mut self.partial).len();
         (waiting + partial) as u64
     }
 }
