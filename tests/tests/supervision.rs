@@ -250,3 +250,32 @@ fn the_tree_says_who_failed_and_why() {
     );
     assert_eq!(lines[6], "└── for-each (sink)");
 }
+
+/// Holds its thread until the gate opens.
+#[derive(Component, Clone, Debug)]
+#[component(blocking)]
+struct Blocking {
+    gate: streamwork_tests::Gate,
+}
+
+impl Sink for Blocking {
+    type In = u64;
+
+    fn write(&mut self, _: u64) -> Result<()> {
+        self.gate.pass();
+        Ok(())
+    }
+}
+
+#[test]
+fn a_blocking_component_has_threads_of_its_own() {
+    let gate = streamwork_tests::Gate::closed();
+    let got = Collect::new();
+    let job = Job::new("blocking");
+    job.source(FromIter::new(0..3_u64)).sink(Blocking { gate: gate.clone() }).parallelism(3);
+    job.source(FromIter::new(0..1_000_u64)).named("beside").sink(got.clone());
+    let handle = Engine::new().arbiters(1).start(job).unwrap();
+    streamwork_tests::wait_until("the others are done", || got.len() == 1_000);
+    gate.open();
+    assert_eq!(handle.wait().unwrap().events_out(), 1_003);
+}

@@ -47,6 +47,19 @@ impl SharedGraph {
     pub(crate) fn lock(&self) -> MutexGuard<'_, Graph> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
+
+    /// Changes a component, unless its job runs already.
+    fn edit(&self, node: NodeId, change: impl FnOnce(&mut Node)) {
+        match self.lock().nodes.get_mut(node.0) {
+            Some(node) => change(node),
+            None => tracing::warn!("a job that was started can't be changed any more"),
+        }
+    }
+
+    fn name(&self, node: NodeId) -> String {
+        let graph = self.lock();
+        graph.nodes.get(node.0).map_or("a started job", |node| node.name.as_str()).to_owned()
+    }
 }
 
 /// What the job promises about each event.

@@ -98,7 +98,7 @@ impl<T: Event> Stream<T> {
 
 impl<T> fmt::Debug for Stream<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Stream of {:?}", self.graph.lock().node(self.from).name)
+        write!(f, "Stream of {:?}", self.graph.name(self.from))
     }
 }
 
@@ -216,7 +216,7 @@ impl<T: Event> Stage<T> {
     settings!();
 
     fn edit(&self, change: impl FnOnce(&mut Node)) {
-        change(self.stream.graph.lock().node_mut(self.stream.from));
+        self.stream.graph.edit(self.stream.from, change);
     }
 }
 
@@ -265,7 +265,7 @@ impl<T: Event> SourceStage<T> {
     }
 
     fn edit(&self, change: impl FnOnce(&mut Node)) {
-        change(self.stream.graph.lock().node_mut(self.stream.from));
+        self.stream.graph.edit(self.stream.from, change);
     }
 }
 
@@ -293,12 +293,12 @@ impl SinkStage {
     settings!();
 
     fn edit(&self, change: impl FnOnce(&mut Node)) {
-        change(self.graph.lock().node_mut(self.node));
+        self.graph.edit(self.node, change);
     }
 }
 
 impl fmt::Debug for SinkStage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "sink {:?}", self.graph.lock().node(self.node).name)
+        write!(f, "sink {:?}", self.graph.name(self.node))
     }
 }

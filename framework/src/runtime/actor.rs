@@ -127,3 +127,60 @@ impl Mailbox for ExecutorMailbox {
         self.0.do_send(frame);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::id::{Attempt, LinkIndex};
+    use crate::link::{LinkLimits, LinkState};
+    use std::sync::Mutex;
+
+    /// A machine with a fault of its own, as an engine must not have.
+    struct Faulty;
+
+    impl Machine for Faulty {
+        fn accept(&mut self, frame: Frame) {
+            drop(frame);
+            panic!("an engine's fault");
+        }
+
+        fn poll(&mut self, _: &mut task::Context<'_>) {}
+
+        fn close(&mut self) {}
+    }
+
+    #[derive(Default)]
+    struct Notes(Mutex<Vec<String>>);
+
+    impl Reports for Notes {
+        fn report(&self, report: Report) {
+            self.0.lock().unwrap().push(format!("{report:?}"));
+        }
+    }
+
+    fn frame(link: &Arc<LinkState>) -> Frame {
+        let credit = link.take(0, 0);
+        Frame::new::<u64>(LinkIndex(0), Attempt::FIRST, None, None, credit)
+    }
+
+    #[test]
+    fn the_death_of_an_actor_is_reported_and_its_mail_gives_credits_back() {
+        let notes = Arc::new(Notes::default());
+        let link = LinkState::new(LinkLimits::default(), Arc::default());
+        let system = actix::System::new();
+        system.block_on(async {
+            let reports = Arc::clone(&notes) as Arc<dyn Reports>;
+            let id = InstanceId::new("victim", 0);
+            let address = Executor::new(id, Box::new(Faulty), reports).start();
+            let mailbox = ExecutorMailbox(address.clone().recipient());
+            (0..3).for_each(|_| mailbox.deliver(frame(&link)));
+            assert!(address.send(Quit).await.is_err());
+            mailbox.deliver(frame(&link));
+        });
+        let notes = notes.0.lock().unwrap();
+        assert_eq!(notes.len(), 2, "{notes:?}");
+        assert!(notes[0].starts_with("Lost") && notes[0].contains("Died"), "{notes:?}");
+        assert_eq!(notes[1], "Ended");
+        assert_eq!(link.in_flight(), (0, 0, 0));
+    }
+}

@@ -66,7 +66,7 @@ pub trait Sink: Component {
     /// out what was gathered.
     ///
     /// # Errors
-    /// Counted as one failure of this instance and logged.
+    /// The job fails with it: which of the gathered events were written is not known.
     fn flush(&mut self) -> Result<()> {
         Ok(())
     }

@@ -536,3 +536,6 @@ impl<L: Logic> fmt::Debug for OperatorMachine<L> {
             .finish_non_exhaustive()
     }
 }
+
+#[cfg(test)]
+mod tests;
