@@ -36,6 +36,14 @@ impl Fatal {
     pub fn is(error: &(dyn StdError + Send + Sync + 'static)) -> bool {
         error.is::<Self>()
     }
+
+    /// The error without the mark, if it has one.
+    pub(crate) fn unwrap(error: BoxError) -> BoxError {
+        match error.downcast::<Self>() {
+            Ok(marked) => marked.0,
+            Err(plain) => plain,
+        }
+    }
 }
 
 impl fmt::Display for Fatal {

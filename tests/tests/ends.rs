@@ -20,8 +20,7 @@ fn full(gate: &Gate, emitted: &Arc<AtomicU64>) -> JobHandle {
     }))
     .apply_with("pass", |_| Pass)
     .sink(ForEach::new(move |_| gate.pass()));
-    let handle = Engine::new().arbiters(2).start(job).unwrap();
-    handle
+    Engine::new().arbiters(2).start(job).expect("the job is well formed")
 }
 
 #[derive(Component, Debug)]
@@ -217,4 +216,63 @@ fn more_instances_than_arbiters_all_go_on() {
     job.source(FromIter::new(0..5_000_u64)).parallelism(7).sink(got.clone()).parallelism(13);
     Engine::new().arbiters(2).run(job).unwrap();
     assert_eq!(got.len(), 5_000);
+}
+
+/// Emits 5,000 numbers, then an error that would come again.
+#[derive(Component, Clone, Debug, Default)]
+struct BadTail {
+    #[state]
+    emitted: u64,
+}
+
+impl Source for BadTail {
+    type Out = u64;
+
+    async fn next(&mut self, out: &mut Emitter<u64>) -> Result<Progress> {
+        while self.emitted < 5_000 {
+            if out.is_full() {
+                return Ok(Progress::More);
+            }
+            out.emit(self.emitted);
+            self.emitted += 1;
+        }
+        Err(Fatal::new("the tail is bad").into())
+    }
+}
+
+/// Says whether it was finished.
+#[derive(Component, Clone, Debug)]
+struct Finished(Arc<AtomicU64>);
+
+impl Operator for Finished {
+    type In = u64;
+    type Out = u64;
+
+    fn apply(&mut self, n: u64, out: &mut Emitter<u64>) -> Result<()> {
+        out.emit(n);
+        Ok(())
+    }
+
+    fn finish(&mut self, _: &mut Emitter<u64>) -> Result<()> {
+        self.0.fetch_add(1, Ordering::SeqCst);
+        Ok(())
+    }
+}
+
+#[test]
+fn what_a_lost_source_had_emitted_is_processed_and_nothing_is_finished() {
+    for _ in 0..50 {
+        let (got, finished) = (Collect::new(), Arc::new(AtomicU64::new(0)));
+        let job = Job::new("bad-tail");
+        job.source(BadTail::default()).apply(Finished(Arc::clone(&finished))).sink(got.clone());
+        job.source(Silent).sink(ForEach::new(|_| {})).named("other");
+        let error = Engine::new().run(job).unwrap_err();
+        let text = error.to_string();
+        assert_eq!(
+            text,
+            "job \"bad-tail\" failed: bad-tail[0] at event 5001: error: the tail is bad"
+        );
+        assert_eq!(got.len(), 5_000);
+        assert_eq!(finished.load(Ordering::SeqCst), 0);
+    }
 }

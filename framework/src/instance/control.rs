@@ -17,6 +17,9 @@ pub(crate) enum Command {
     Halt = 1 << 2,
     /// Build the component anew and go on.
     Restart = 1 << 3,
+    /// A source closes its links without the end of data: what is under way is processed, and
+    /// nothing is finished.
+    Retire = 1 << 4,
 }
 
 /// The orders given to one instance, with the waker of whoever is to read them.

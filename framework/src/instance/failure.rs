@@ -1,6 +1,6 @@
 //! What went wrong in user code, and where.
 
-use crate::component::BoxError;
+use crate::component::{BoxError, Fatal};
 use crate::id::InstanceId;
 use std::fmt;
 use std::sync::Arc;
@@ -40,10 +40,18 @@ pub enum Cause {
 
 impl Cause {
     pub(crate) fn error(error: BoxError) -> Self {
-        Self::Error(Arc::new(error))
+        Self::Error(Arc::new(Fatal::unwrap(error)))
     }
 
-    /// The error that user code returned, if that was the cause.
+    pub(crate) fn setup(error: BoxError) -> Self {
+        Self::Setup(Arc::new(Fatal::unwrap(error)))
+    }
+
+    pub(crate) fn finish(error: BoxError) -> Self {
+        Self::Finish(Arc::new(Fatal::unwrap(error)))
+    }
+
+    /// The error that user code returned, if that was the cause; without the mark of [`Fatal`].
     #[must_use]
     pub fn user_error(&self) -> Option<&(dyn std::error::Error + Send + Sync + 'static)> {
         match self {

@@ -253,7 +253,7 @@ impl<S: Source> SourceMachine<S> {
             }
             Err(error) => {
                 let fatal = Fatal::is(&*error);
-                let cause = Cause::Setup(Arc::new(error));
+                let cause = Cause::setup(error);
                 // The first start fails at once: nothing has worked yet that could work again.
                 if self.phase == Phase::New || fatal {
                     self.lose(cause);
@@ -365,7 +365,8 @@ impl<S: Source> SourceMachine<S> {
         false
     }
 
-    fn end(&mut self) {
+    /// Closes the links; with the end of data before, if the input is at its end.
+    fn end(&mut self, end_of_data: bool) {
         for split in &mut self.splits {
             split.state = State::Ended;
             if let Some(reader) = split.reader.take() {
@@ -375,7 +376,9 @@ impl<S: Source> SourceMachine<S> {
         if self.phase == Phase::New {
             self.seat.reports.report(Report::Ready);
         }
-        self.output.control(Control::End);
+        if end_of_data {
+            self.output.control(Control::End);
+        }
         self.output.control(Control::Close);
         self.phase = Phase::Closing;
     }
@@ -414,13 +417,15 @@ impl<S: Source> Machine for SourceMachine<S> {
             if self.seat.control.take(Command::Restart) {
                 self.rebuild_broken();
             }
-            if self.phase == Phase::Lost {
-                return;
-            }
             let all_ended = self.splits.iter().all(|s| s.state == State::Ended);
             let open = matches!(self.phase, Phase::New | Phase::Running);
-            if open && (all_ended || self.seat.control.has(Command::Drain)) {
-                self.end();
+            if self.seat.control.has(Command::Retire) && (open || self.phase == Phase::Lost) {
+                self.end(false);
+            } else if open && (all_ended || self.seat.control.has(Command::Drain)) {
+                self.end(true);
+            }
+            if self.phase == Phase::Lost {
+                return;
             }
             if self.output.is_blocked(cx.waker()) {
                 return;

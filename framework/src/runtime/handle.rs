@@ -47,10 +47,6 @@ impl JobStatus {
         matches!(self, Self::Starting | Self::Running | Self::Draining)
     }
 
-    pub(crate) fn is_halting(self) -> bool {
-        matches!(self, Self::Stopping | Self::Killing | Self::Failing)
-    }
-
     /// The status of a job that was in this one when its last instance ended.
     pub(crate) fn ended(self) -> Self {
         match self {

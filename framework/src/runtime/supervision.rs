@@ -122,6 +122,22 @@ pub(crate) enum Ending {
     Kill,
 }
 
+/// What the job's supervisor does if the job has not ended within a time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Deadline {
+    /// Stop waiting for what is under way.
+    Halt,
+    /// Leave behind who did not react.
+    Conclude,
+}
+
+/// How long instances have to react to a halt. They look up every quarter of a millisecond, unless
+/// user code holds them.
+const GRACE: Duration = Duration::from_millis(30);
+
+/// How long what is under way may take after a source was lost.
+const PATIENCE: Duration = Duration::from_secs(10);
+
 /// The supervisor of the job.
 #[derive(Debug)]
 pub(crate) struct JobSupervision {
@@ -130,13 +146,14 @@ pub(crate) struct JobSupervision {
     starting: usize,
     running: usize,
     failure: Option<(Failure, bool)>,
+    deadline: Option<(Duration, Deadline)>,
 }
 
 impl JobSupervision {
     pub(crate) fn new(state: Arc<JobState>) -> Self {
         let starting = state.components.iter().filter(|c| c.role != Role::Source).count();
         let running = state.components.len();
-        let this = Self { state, starting, running, failure: None };
+        let this = Self { state, starting, running, failure: None, deadline: None };
         if starting == 0 {
             this.go();
         }
@@ -166,23 +183,38 @@ impl JobSupervision {
                 }
             }
             News::Restarted => {}
-            News::Lost { failure, exhausted } => {
-                // The first failure is the cause; what fails while the job ends is not.
-                if self.failure.is_none() && self.state.status().is_running() {
-                    tracing::error!(
-                        job = &*self.state.name,
-                        component = %failure.instance.component,
-                        instance = failure.instance.index,
-                        "{failure}; the job fails{}",
-                        if exhausted { ": the restarts are used up" } else { "" },
-                    );
-                    self.failure = Some((failure, exhausted));
-                    self.halt(JobStatus::Failing);
-                }
-            }
+            News::Lost { failure, exhausted } => self.fail(component, failure, exhausted),
             News::Ended => self.running -= 1,
         }
         self.running == 0
+    }
+
+    /// An instance is lost. The first such failure is the cause; what fails while the job ends is not.
+    fn fail(&mut self, component: usize, failure: Failure, exhausted: bool) {
+        if self.failure.is_some() {
+            // What is under way can't be waited for any more.
+            self.halt(self.state.status());
+            return;
+        }
+        if !self.state.status().is_running() {
+            return;
+        }
+        tracing::error!(
+            job = &*self.state.name,
+            component = %failure.instance.component,
+            instance = failure.instance.index,
+            "{failure}; the job fails{}",
+            if exhausted { ": the restarts are used up" } else { "" },
+        );
+        self.failure = Some((failure, exhausted));
+        if self.state.components[component].role == Role::Source {
+            // What the sources have emitted is processed before the job ends.
+            self.state.set_status(JobStatus::Failing);
+            self.give(Command::Retire);
+            self.deadline = Some((PATIENCE, Deadline::Halt));
+        } else {
+            self.halt(JobStatus::Failing);
+        }
     }
 
     /// Somebody asks the job to end.
@@ -191,22 +223,41 @@ impl JobSupervision {
         match ending {
             Ending::Drain if matches!(status, JobStatus::Starting | JobStatus::Running) => {
                 self.state.set_status(JobStatus::Draining);
-                for instance in self.state.instances() {
-                    instance.control.give(Command::Drain);
-                }
+                self.give(Command::Drain);
             }
             Ending::Stop if status.is_running() => self.halt(JobStatus::Stopping),
             Ending::Kill if status.is_running() || status == JobStatus::Stopping => {
                 self.halt(JobStatus::Killing);
             }
+            // A job that fails, and waits for what is under way, goes on failing without it.
+            Ending::Stop | Ending::Kill if status == JobStatus::Failing => self.halt(status),
             _ => {}
         }
     }
 
-    fn halt(&self, status: JobStatus) {
+    fn give(&self, command: Command) {
+        self.state.instances().for_each(|instance| instance.control.give(command));
+    }
+
+    fn halt(&mut self, status: JobStatus) {
         self.state.set_status(status);
-        for instance in self.state.instances() {
-            instance.control.give(Command::Halt);
+        self.give(Command::Halt);
+        self.deadline = Some((GRACE, Deadline::Conclude));
+    }
+
+    /// The deadline that was set since the last look: to be kept by [`on_deadline`](Self::on_deadline).
+    pub(crate) fn take_deadline(&mut self) -> Option<(Duration, Deadline)> {
+        self.deadline.take()
+    }
+
+    /// A deadline has passed. Says whether the job is to be concluded.
+    pub(crate) fn on_deadline(&mut self, deadline: Deadline) -> bool {
+        match deadline {
+            Deadline::Conclude => true,
+            Deadline::Halt => {
+                self.halt(self.state.status());
+                false
+            }
         }
     }
 

@@ -10,11 +10,6 @@ use crate::time::Clock;
 use actix::{Actor, Addr, AsyncContext, Context, Handler, Message};
 use futures::channel::oneshot;
 use std::sync::Arc;
-use std::time::Duration;
-
-/// How long instances have to react to a halt. They look up every quarter of a millisecond, unless
-/// user code holds them.
-const GRACE: Duration = Duration::from_millis(30);
 
 /// Watches the instances of one component.
 pub(super) struct ComponentSupervisor {
@@ -110,11 +105,17 @@ impl JobSupervisor {
         }
     }
 
-    fn after_change(&mut self, ctx: &mut Context<Self>, over: bool) {
-        if over {
-            self.conclude();
-        } else if self.state.status().is_halting() {
-            ctx.run_later(GRACE, |this, _| this.conclude());
+    /// Keeps the deadline that was set, if one was.
+    fn keep_deadline(&mut self, ctx: &mut Context<Self>) {
+        if let Some((after, deadline)) = self.supervision.take_deadline() {
+            ctx.run_later(after, move |this, ctx| {
+                if this.done.is_some() {
+                    if this.supervision.on_deadline(deadline) {
+                        this.conclude();
+                    }
+                    this.keep_deadline(ctx);
+                }
+            });
         }
     }
 }
@@ -144,9 +145,10 @@ impl Handler<ComponentNews> for JobSupervisor {
         if restarted || before != after {
             self.log_tree();
         }
-        if over || before != after {
-            self.after_change(ctx, over);
+        if over {
+            self.conclude();
         }
+        self.keep_deadline(ctx);
     }
 }
 
@@ -173,10 +175,7 @@ impl Handler<Ending> for JobSupervisor {
     type Result = ();
 
     fn handle(&mut self, ending: Ending, ctx: &mut Self::Context) {
-        let before = self.state.status();
         self.supervision.on_ending(ending);
-        if before != self.state.status() {
-            self.after_change(ctx, false);
-        }
+        self.keep_deadline(ctx);
     }
 }

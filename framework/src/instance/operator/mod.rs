@@ -179,7 +179,7 @@ impl<L: Logic> OperatorMachine<L> {
             let mut logic = maker(ctx);
             logic.setup(ctx).map(|()| logic)
         })?;
-        self.logic = Some(logic.map_err(|error| Cause::Setup(Arc::new(error)))?);
+        self.logic = Some(logic.map_err(Cause::setup)?);
         Ok(())
     }
 
@@ -329,9 +329,16 @@ impl<L: Logic> OperatorMachine<L> {
             }
             Some(Control::Close) => self.inputs[link.as_usize()].closed = true,
         }
-        if self.phase == Phase::Finished && self.inputs.iter().all(|input| input.closed) {
-            self.output.control(Control::Close);
-            self.phase = Phase::Closing;
+        if self.inputs.iter().all(|input| input.closed) {
+            // Without the end of data before it: a source was lost. What was gathered is written,
+            // and nothing is finished.
+            if self.phase == Phase::Running {
+                self.rest(now);
+            }
+            if self.phase != Phase::Broken {
+                self.output.control(Control::Close);
+                self.phase = Phase::Closing;
+            }
         }
     }
 
@@ -362,7 +369,7 @@ impl<L: Logic> OperatorMachine<L> {
             let trial = Trial::begin(out);
             logic.finish(trial.out).map(|()| trial.keep())
         })
-        .and_then(|r| r.map_err(|error| Cause::Finish(Arc::new(error))));
+        .and_then(|r| r.map_err(Cause::finish));
         match finished {
             Ok(()) => {
                 self.output.control(Control::End);
@@ -376,8 +383,7 @@ impl<L: Logic> OperatorMachine<L> {
     fn rest(&mut self, now: Moment) {
         self.output.flush(now);
         if let Some(logic) = &mut self.logic {
-            let flushed = catch(|| logic.flush())
-                .and_then(|r| r.map_err(|error| Cause::Finish(Arc::new(error))));
+            let flushed = catch(|| logic.flush()).and_then(|r| r.map_err(Cause::finish));
             if let Err(cause) = flushed {
                 self.lose(cause, None);
             }

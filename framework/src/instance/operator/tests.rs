@@ -5,7 +5,7 @@ use crate::instance::{Reports, RoutedEdge};
 use crate::key::KeyGroups;
 use crate::link::{Lane, LinkLimits, LinkSender, LinkState, Mailbox};
 use crate::metrics::Counts;
-use crate::time::{Clock, EventTime, ManualClock, Watermark};
+use crate::time::{EventTime, ManualClock, Watermark};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::task::{Wake, Waker};
