@@ -1,6 +1,8 @@
 //! A module imports only from lower levels, so nothing is circular; and only `runtime` knows actix,
 //! only the clock reads the system's time.
 
+#![expect(clippy::unwrap_used, reason = "a test may")]
+
 use std::fs;
 use std::path::{Path, PathBuf};
 

@@ -61,7 +61,8 @@ impl<T: Event, G: Grouping<T>> RoutedEdge<T, G> {
         links: Vec<LinkSender>,
     ) -> Self {
         let sole = grouping.sole_target(targets).filter(|i| *i < links.len());
-        let lanes = links.into_iter().map(Lane::new).collect();
+        let count = links.len();
+        let lanes = links.into_iter().map(|link| Lane::new(link, count)).collect();
         Self { sender, receiver, grouping, targets, sole, lanes, copies: 0, misrouted: 0 }
     }
 

@@ -15,9 +15,11 @@ pub(crate) struct Pacer {
 
 impl Pacer {
     const MOST_BEHIND: f64 = 0.1;
+    /// A thousand events a microsecond: no limit in practice, and no number overflows.
+    const FASTEST: f64 = 1e9;
 
     pub(crate) fn new(per_second: f64) -> Self {
-        Self { per_second, origin: None, emitted: 0 }
+        Self { per_second: per_second.min(Self::FASTEST), origin: None, emitted: 0 }
     }
 
     /// When event `n` is due, after the origin. The same rounding for every question about it.
@@ -59,6 +61,19 @@ impl Pacer {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    #[test]
+    fn any_rate_is_survived() {
+        for rate in [f64::MIN_POSITIVE, 1e-9, 1e300, f64::MAX] {
+            let mut pacer = Pacer::new(rate);
+            assert_eq!(pacer.allowed(Moment::START), 1);
+            pacer.record(1);
+            assert!(pacer.next() > Moment::START);
+            let late = Moment::START + Duration::MAX;
+            pacer.record(pacer.clone().allowed(late) as u64);
+            pacer.allowed(late);
+        }
+    }
 
     #[test]
     fn a_long_block_is_not_made_up_for() {

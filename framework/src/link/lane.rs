@@ -38,17 +38,26 @@ pub(crate) struct Lane<T> {
     /// The partial frame is to leave as soon as there is credit.
     overdue: bool,
     size: BatchSize,
+    /// Bytes that a batch of this lane may have.
+    share: usize,
     sent: u64,
 }
 
 impl<T: Event> Lane<T> {
-    pub(crate) fn new(link: LinkSender) -> Self {
+    /// What may be filling in the lanes of one edge.
+    const EDGE_BYTES: usize = 1 << 20;
+
+    /// One of `lanes` lanes of an edge: the more there are, the smaller are the batches that fill in
+    /// each of them.
+    pub(crate) fn new(link: LinkSender, lanes: usize) -> Self {
+        let share = (Self::EDGE_BYTES / lanes.max(1)).clamp(1 << 10, BatchSize::BYTES);
         Self {
             link,
             ready: VecDeque::new(),
             partial: Vec::new(),
             overdue: false,
-            size: BatchSize::for_type::<T>(),
+            size: BatchSize::new(share, size_of::<T>()),
+            share,
             sent: 0,
         }
     }
@@ -149,7 +158,8 @@ impl<T: Event> Lane<T> {
                         self.ready.push_front(ready);
                         ready = Ready { batch: Some(part), control: None };
                     }
-                    self.size.learn(events, bytes);
+                    // Follows events that weigh more than their type.
+                    self.size = BatchSize::new(self.share, bytes.div_ceil(events));
                     (events, bytes)
                 }
             };
@@ -231,16 +241,13 @@ impl BatchSize {
     const BYTES: usize = 32 << 10;
     const EVENTS: usize = 1_024;
 
+    /// The size for the emitter of a component.
     pub(crate) fn for_type<T>() -> Self {
-        Self::of_weight(size_of::<T>())
+        Self::new(Self::BYTES, size_of::<T>())
     }
 
-    fn of_weight(weight: usize) -> Self {
-        Self { events: (Self::BYTES / weight.max(1)).clamp(1, Self::EVENTS) }
-    }
-
-    /// Follows events that weigh more than their type.
-    fn learn(&mut self, events: usize, bytes: usize) {
-        *self = Self::of_weight(bytes.div_ceil(events.max(1)));
+    /// As many events as fit into `bytes` if each weighs `weight`.
+    fn new(bytes: usize, weight: usize) -> Self {
+        Self { events: (bytes / weight.max(1)).clamp(1, Self::EVENTS) }
     }
 }

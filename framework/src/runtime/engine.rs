@@ -86,7 +86,7 @@ impl Engine {
         let (tell, told) = mpsc::sync_channel(1);
         let (ended, end) = oneshot::channel();
         std::thread::Builder::new()
-            .name(format!("streamwork {name}"))
+            .name("streamwork".to_owned())
             .spawn(move || {
                 let outcome = System::new().block_on(start.run(tell));
                 // The handle was dropped: nobody asks.

@@ -134,7 +134,7 @@ impl Bench {
                 attempt: Attempt::FIRST,
             }
         };
-        let senders = (0..links).map(|i| Lane::new(link(&mail, i as u32))).collect();
+        let senders = (0..links).map(|i| Lane::new(link(&mail, i as u32), 1)).collect();
         let inboxes: Vec<_> = (0..receivers).map(|_| Arc::new(Inbox::default())).collect();
         let targets = Targets { sender: 0, instances: receivers, key_groups: KeyGroups::DEFAULT };
         let lanes = inboxes.iter().map(|inbox| link(inbox, 0)).collect();

@@ -55,7 +55,7 @@ fn lane(limits: LinkLimits, pace: &Arc<Pace>) -> (Lane<Parcel>, Arc<LinkState>, 
         index: LinkIndex(0),
         attempt: Attempt::FIRST,
     };
-    (Lane::new(link), state, inbox)
+    (Lane::new(link, 1), state, inbox)
 }
 
 fn fast() -> Arc<Pace> {
