@@ -10,7 +10,7 @@ macro_rules! plain {
 }
 
 plain!((), bool, char, u8, u16, u32, u64, u128, usize, i8, i16, i32, i64, i128, isize, f32, f64);
-plain!(std::time::Duration, uuid::Uuid, crate::time::EventTime, &'static str);
+plain!(std::time::Duration, uuid::Uuid, crate::time::EventTime, crate::time::Moment, &'static str);
 
 impl Event for String {
     fn weight(&self) -> usize {

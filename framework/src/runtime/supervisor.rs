@@ -93,7 +93,8 @@ impl JobSupervisor {
     }
 
     fn log_tree(&self) {
-        tracing::info!(job = &*self.state.name, "supervision tree\n{}", self.state.tree());
+        // The tree begins with the job's name; a field would stand behind its last line.
+        tracing::info!("supervision tree\n{}", self.state.tree());
     }
 
     fn conclude(&mut self) {

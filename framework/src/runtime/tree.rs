@@ -97,26 +97,28 @@ impl fmt::Display for SupervisionTree {
             for (j, instance) in component.instances.iter().enumerate() {
                 let last = j + 1 == component.instances.len();
                 let branch = if last { "└──" } else { "├──" };
-                write!(f, "\n{below} {branch} {instance}")?;
+                write!(f, "\n{below} {branch} ")?;
+                instance.line(&component.role, f)?;
             }
         }
         Ok(())
     }
 }
 
-impl fmt::Display for InstanceTree {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+impl InstanceTree {
+    /// One line. What a component of this role never counts is left out.
+    fn line(&self, role: &str, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} {:<10}", self.index, self.state)?;
         let c = &self.counts;
-        let always = [("in", c.received), ("out", c.emitted)];
-        let sometimes = [
-            ("failed", c.failed),
-            ("misrouted", c.misrouted),
-            ("dropped", c.dropped()),
-            ("restarts", c.restarts),
+        let counts = [
+            ("in", c.received, role != "source"),
+            ("out", c.emitted, role != "sink"),
+            ("failed", c.failed, c.failed > 0),
+            ("misrouted", c.misrouted, c.misrouted > 0),
+            ("dropped", c.dropped(), c.dropped() > 0),
+            ("restarts", c.restarts, c.restarts > 0),
         ];
-        let shown = always.into_iter().chain(sometimes.into_iter().filter(|(_, n)| *n > 0));
-        for (name, n) in shown {
+        for (name, n, _) in counts.into_iter().filter(|(_, _, shown)| *shown) {
             write!(f, "  {name} {n}")?;
         }
         if let Some(failure) = &self.failure {
