@@ -1,7 +1,9 @@
 //! The errors that leave the crate.
 
-use crate::instance::Failure;
+use crate::id::ComponentName;
+use crate::instance::{Cause, Failure};
 use crate::job::{Problem, Problems};
+use crate::metrics::Counts;
 
 /// Why a job did not run, or did not end well.
 #[derive(Debug, thiserror::Error)]
@@ -24,6 +26,16 @@ pub enum Error {
         failure: Failure,
         /// Whether it was one too many, after restarts.
         exhausted: bool,
+        /// What each component had counted by then.
+        counts: Vec<(ComponentName, Counts)>,
+    },
+    /// User code panicked while the job was put together: a `clone` or a `splits`.
+    #[error("job {job:?} could not be put together: {cause}")]
+    Assembly {
+        /// The job's name.
+        job: String,
+        /// What happened.
+        cause: Cause,
     },
     /// The engine's own thread ended before the job did.
     #[error("the engine of job {job:?} died")]

@@ -279,3 +279,46 @@ fn a_blocking_component_has_threads_of_its_own() {
     gate.open();
     assert_eq!(handle.wait().unwrap().events_out(), 1_003);
 }
+
+/// Can't be cloned more than once.
+#[derive(Component, Debug, Default)]
+struct Unclonable(Arc<AtomicU64>);
+
+impl Clone for Unclonable {
+    fn clone(&self) -> Self {
+        assert_eq!(self.0.fetch_add(1, Ordering::SeqCst), 0, "no more copies");
+        Self(Arc::clone(&self.0))
+    }
+}
+
+impl Sink for Unclonable {
+    type In = u64;
+
+    fn write(&mut self, _: u64) -> Result<()> {
+        Ok(())
+    }
+}
+
+#[test]
+fn a_panic_while_a_job_is_put_together_is_an_error() {
+    let job = Job::new("clones");
+    job.source(FromIter::new(0..10_u64)).sink(Unclonable::default()).parallelism(3);
+    let error = Engine::new().run(job).unwrap_err();
+    assert!(matches!(error, streamwork::Error::Assembly { .. }), "{error}");
+    assert!(error.to_string().contains("no more copies"), "{error}");
+}
+
+#[test]
+fn a_failed_job_says_what_it_had_counted() {
+    let job = Job::new("counted").restarts(RestartStrategy { restarts: 0, ..quick() });
+    job.source(FromIter::new(1..=10_u64))
+        .sink(Faulty::new(Collect::new(), Some(Fault::panic("collect", 4))));
+    match Engine::new().run(job).unwrap_err() {
+        streamwork::Error::Failed { counts, .. } => {
+            let (name, counts) = &counts[1];
+            assert_eq!(name.as_str(), "collect");
+            assert_eq!((counts.applied, counts.failed, counts.discarded), (3, 1, 6));
+        }
+        other => panic!("{other}"),
+    }
+}

@@ -18,6 +18,7 @@ mod source;
 pub(crate) use control::{Command, ControlCell};
 pub(crate) use edge::{Edge, RoutedEdge};
 pub use failure::{Cause, Failure};
+pub(crate) use guard::catch;
 pub(crate) use operator::{Logic, OperatorLogic, OperatorMachine, SinkLogic};
 pub(crate) use source::{SourceMachine, splits_of};
 
@@ -86,6 +87,3 @@ pub(crate) type Maker<C> = Box<dyn FnMut(&Context) -> C + Send>;
 pub(crate) fn failure_is_logged(count: u64) -> bool {
     count <= 10 || count.is_power_of_two()
 }
-
-#[cfg(test)]
-pub(crate) use guard::catch as catch_for_tests;

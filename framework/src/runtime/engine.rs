@@ -8,7 +8,7 @@ use super::supervisor::{ComponentSupervisor, Conclusion, JobSupervisor, Reporter
 use super::tree::InstanceState;
 use crate::error::Error;
 use crate::id::InstanceId;
-use crate::instance::{Machine, Reports};
+use crate::instance::{Machine, Reports, catch};
 use crate::job::{Delivery, Graph, Job};
 use crate::link::Mailbox;
 use crate::restart::RestartStrategy;
@@ -54,7 +54,8 @@ impl Engine {
     ///
     /// # Errors
     /// [`Error::Refused`] with everything that is wrong with the job, [`Error::Failed`] if a failure
-    /// ended it, [`Error::Engine`] if the threads could not be had.
+    /// ended it, [`Error::Assembly`] if user code panicked before, [`Error::Engine`] if the threads
+    /// could not be had.
     pub fn run(&self, job: Job) -> Result<Outcome, Error> {
         self.start(job)?.wait()
     }
@@ -63,8 +64,8 @@ impl Engine {
     /// threads of its own.
     ///
     /// # Errors
-    /// [`Error::Refused`] with everything that is wrong with the job, [`Error::Engine`] if the
-    /// threads could not be had.
+    /// [`Error::Refused`] with everything that is wrong with the job, [`Error::Assembly`] if user
+    /// code panicked while it was put together, [`Error::Engine`] if the threads could not be had.
     pub fn start(&self, job: Job) -> Result<JobHandle, Error> {
         let name = job.name().to_owned();
         let (delivery, key_groups, limits) = job.settings();
@@ -88,17 +89,21 @@ impl Engine {
         std::thread::Builder::new()
             .name("streamwork".to_owned())
             .spawn(move || {
-                let outcome = System::new().block_on(start.run(tell));
-                // The handle was dropped: nobody asks.
-                drop(ended.send(outcome));
+                if let Some(outcome) = System::new().block_on(start.run(tell)) {
+                    // If the handle was dropped, nobody asks.
+                    drop(ended.send(outcome));
+                }
             })
             .map_err(|source| Error::Engine { what: "its thread", source })?;
         match told.recv() {
-            Ok(supervisor) => Ok(JobHandle::new(state, supervisor, end)),
+            Ok(started) => Ok(JobHandle::new(state, started?, end)),
             Err(mpsc::RecvError) => Err(Error::EngineDied { job: name }),
         }
     }
 }
+
+/// Where the engine's thread says whether the job has started.
+type Tell = mpsc::SyncSender<Result<Addr<JobSupervisor>, Error>>;
 
 /// All that the engine's thread needs.
 struct Start {
@@ -111,7 +116,7 @@ struct Start {
 }
 
 impl Start {
-    async fn run(mut self, tell: mpsc::SyncSender<Addr<JobSupervisor>>) -> Result<Outcome, Error> {
+    async fn run(mut self, tell: Tell) -> Option<Result<Outcome, Error>> {
         let run = Uuid::now_v7();
         let job = self.state.name.clone();
         tracing::info!(
@@ -138,12 +143,18 @@ impl Start {
             supervisors: components,
             executors: Vec::new(),
         };
-        assemble(&mut self.graph, &self.state, &self.settings, &mut shell);
-        // The job is dead without its supervisor, and who waits for the address waits for this.
-        drop(tell.send(supervisor.clone()));
+        let assembled =
+            catch(|| assemble(&mut self.graph, &self.state, &self.settings, &mut shell));
+        if let Err(cause) = assembled {
+            shell.shut_down(&self.state).await;
+            drop(tell.send(Err(Error::Assembly { job, cause })));
+            return None;
+        }
+        // Whoever starts a job waits for this.
+        drop(tell.send(Ok(supervisor)));
         let conclusion = concluded.await.unwrap_or_default();
         shell.shut_down(&self.state).await;
-        self.conclude(conclusion)
+        Some(self.conclude(conclusion))
     }
 
     fn conclude(self, conclusion: Conclusion) -> Result<Outcome, Error> {
@@ -168,7 +179,8 @@ impl Start {
         match conclusion {
             None => Ok(outcome),
             Some((failure, exhausted)) => {
-                Err(Error::Failed { job: self.state.name.clone(), failure, exhausted })
+                let (job, counts) = (self.state.name.clone(), self.state.counts());
+                Err(Error::Failed { job, failure, exhausted, counts })
             }
         }
     }

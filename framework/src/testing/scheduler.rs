@@ -357,7 +357,8 @@ impl Run {
         match conclusion {
             None => Ok(Outcome::of(&self.state)),
             Some((failure, exhausted)) => {
-                Err(Error::Failed { job: self.state.name.clone(), failure, exhausted })
+                let (job, counts) = (self.state.name.clone(), self.state.counts());
+                Err(Error::Failed { job, failure, exhausted, counts })
             }
         }
     }
