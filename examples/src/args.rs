@@ -12,9 +12,6 @@ use streamwork::testing::Fault;
 /// The options that all programs have; flatten it into a program's own.
 #[derive(Args, Clone, Debug)]
 pub struct Common {
-    #[command(flatten)]
-    input: InputArgs,
-
     /// What is promised about each event: at-most-once
     #[arg(long, value_name = "SEMANTIC", default_value = "at-most-once", value_parser = delivery)]
     delivery: Delivery,
@@ -34,6 +31,9 @@ pub struct Common {
 
     #[command(flatten)]
     log: LogArgs,
+
+    #[command(flatten)]
+    input: InputArgs,
 }
 
 impl Common {

@@ -8,7 +8,7 @@ use streamwork::prelude::*;
 
 /// The options that choose the input.
 #[derive(Args, Clone, Debug)]
-#[command(next_help_heading = "Input (without one of the first two it is simulated)")]
+#[command(next_help_heading = "Input (simulated without --connect and --input)")]
 pub struct InputArgs {
     /// Read lines from a TCP peer; source instance i connects to PORT + i
     #[arg(long, value_name = "HOST:PORT", value_parser = address, conflicts_with = "input")]
@@ -51,7 +51,7 @@ impl InputArgs {
             (Some(address), _) => {
                 self.refuse_simulation("--connect", "the peer's lines are the events")?;
                 check_ports(address, instances)?;
-                Ok(InputLines::Tcp(TcpLines::connect(address)))
+                Ok(InputLines::Tcp(Box::new(TcpLines::connect(address))))
             }
             (None, Some(path)) => {
                 self.refuse_simulation("--input", "the file's lines are the events")?;
@@ -119,26 +119,29 @@ fn check_ports(address: &str, instances: usize) -> Result<(), Usage> {
     }
 }
 
+/// Lines made from random numbers.
+type Simulation = Generator<fn(u64) -> String>;
+
 /// The lines of an input, wherever they come from.
 #[derive(Clone, Debug)]
 pub enum InputLines {
     /// From a TCP peer.
-    Tcp(TcpLines),
+    Tcp(Box<TcpLines>),
     /// From a file or standard input.
     File(Lines),
     /// Made up.
-    Simulated(Generator<fn(u64) -> String>),
+    Simulated(Simulation),
 }
 
 /// How far an input has been read.
 #[derive(Clone, Debug)]
 pub enum InputPosition {
-    /// A TCP peer has no position to go back to.
-    Tcp(<TcpLines as Component>::Saved),
+    /// Nowhere: a TCP peer has no position to go back to.
+    Tcp,
     /// In a file.
     File(<Lines as Component>::Saved),
     /// In a simulation.
-    Simulated(<Generator<fn(u64) -> String> as Component>::Saved),
+    Simulated(<Simulation as Component>::Saved),
 }
 
 impl Component for InputLines {
@@ -154,7 +157,7 @@ impl Component for InputLines {
 
     fn save(&self) -> InputPosition {
         match self {
-            Self::Tcp(lines) => InputPosition::Tcp(lines.save()),
+            Self::Tcp(_) => InputPosition::Tcp,
             Self::File(lines) => InputPosition::File(lines.save()),
             Self::Simulated(lines) => InputPosition::Simulated(lines.save()),
         }
@@ -162,10 +165,9 @@ impl Component for InputLines {
 
     fn load(&mut self, saved: InputPosition) {
         match (self, saved) {
-            (Self::Tcp(lines), InputPosition::Tcp(saved)) => lines.load(saved),
             (Self::File(lines), InputPosition::File(saved)) => lines.load(saved),
             (Self::Simulated(lines), InputPosition::Simulated(saved)) => lines.load(saved),
-            // A position of another kind of input says nothing of this one.
+            // A peer has none, and that of another kind of input says nothing of this one.
             _ => {}
         }
     }

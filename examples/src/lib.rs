@@ -23,4 +23,4 @@ pub use args::{Common, LogArgs, count, instances};
 pub use console::Console;
 pub use input::{InputArgs, InputLines, InputPosition};
 pub use jobs::Setting;
-pub use run::{Usage, run};
+pub use run::{Usage, fail, run};

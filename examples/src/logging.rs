@@ -12,9 +12,9 @@ use tracing_subscriber::fmt::writer::MakeWriterExt;
 pub(crate) fn start(args: LogArgs) {
     let filter = match args.level {
         Some(level) => EnvFilter::new(level.to_string()),
-        None => EnvFilter::builder()
-            .with_default_directive(LevelFilter::INFO.into())
-            .from_env_lossy(),
+        None => {
+            EnvFilter::builder().with_default_directive(LevelFilter::INFO.into()).from_env_lossy()
+        }
     };
     let logs = tracing_subscriber::fmt()
         .with_env_filter(filter)

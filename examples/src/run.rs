@@ -50,14 +50,24 @@ impl Failure {
         let Self::Job(error) = self else { return false };
         let cause = error.failure().and_then(|failure| failure.cause.user_error());
         let cause = cause.map(|error| error as &(dyn StdError + 'static));
-        iter::successors(cause, |error| error.source())
+        iter::successors(cause, |error| (**error).source())
             .filter_map(|error| error.downcast_ref::<io::Error>())
             .any(|error| error.kind() == io::ErrorKind::BrokenPipe)
     }
 
+    /// Says what happened, and gives the exit code.
+    fn report(&self) -> ExitCode {
+        if self.is_broken_pipe() {
+            return ExitCode::SUCCESS;
+        }
+        // Nobody can be told that standard error is closed.
+        drop(writeln!(io::stderr(), "error: {}", self.line()));
+        self.code().into()
+    }
+
     /// With all causes, on one line.
     fn line(&self) -> String {
-        let errors = iter::successors(Some(self as &(dyn StdError + 'static)), |e| e.source());
+        let errors = iter::successors(Some(self as &(dyn StdError + 'static)), |e| (**e).source());
         let parts: Vec<String> = errors.map(ToString::to_string).collect();
         parts.join(": ").replace(['\r', '\n'], " ")
     }
@@ -73,18 +83,20 @@ pub fn run(common: &Common, build: impl FnOnce(&Common) -> Result<Job, Usage>) -
     match end {
         Ok(outcome) if outcome.status() == JobStatus::Killed => signals::KILLED.into(),
         Ok(_) => ExitCode::SUCCESS,
-        Err(failure) if failure.is_broken_pipe() => ExitCode::SUCCESS,
-        Err(failure) => {
-            // Nobody can be told that standard error is closed.
-            drop(writeln!(io::stderr(), "error: {}", failure.line()));
-            failure.code().into()
-        }
+        Err(failure) => failure.report(),
     }
+}
+
+/// What a program does that runs a job by itself and gets an error: one line on standard error, and
+/// the exit code.
+#[must_use]
+pub fn fail(error: Error) -> ExitCode {
+    Failure::Job(error).report()
 }
 
 fn run_job(job: Job) -> Result<Outcome, Failure> {
     let signals = Signals::listen().map_err(Failure::Signals)?;
     let handle = Engine::new().start(job)?;
-    signals.end(handle.remote()).map_err(Failure::Signals)?;
+    signals.end(handle.remote());
     Ok(handle.wait()?)
 }

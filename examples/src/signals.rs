@@ -1,9 +1,12 @@
 //! Ctrl-C and SIGTERM.
 
 use std::io;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
+use std::thread;
 use std::time::Duration;
 use streamwork::JobRemote;
-use tokio::runtime::{Builder, Runtime};
+use tokio::runtime::Builder;
 
 /// The exit code of a program that was killed by a second signal.
 pub(crate) const KILLED: u8 = 130;
@@ -11,46 +14,69 @@ pub(crate) const KILLED: u8 = 130;
 /// How long a job that was killed has to end, before the program ends without it.
 const PATIENCE: Duration = Duration::from_millis(500);
 
-/// Listens for signals. From here on they no longer end the process by themselves.
-pub(crate) struct Signals {
-    runtime: Runtime,
-    signals: Kinds,
-}
+/// Listens for signals, which from then on no longer end the process by themselves: the first one
+/// drains the job, the second kills it.
+pub(crate) struct Signals(Arc<Asked>);
 
 impl Signals {
+    /// The thread that listens never waits for anybody who may be stuck: a full pipe can block all
+    /// that print and log.
     pub(crate) fn listen() -> io::Result<Self> {
         let runtime = Builder::new_current_thread().enable_all().build()?;
-        let signals = {
+        let mut signals = {
             let _entered = runtime.enter();
             Kinds::listen()?
         };
-        Ok(Self { runtime, signals })
-    }
-
-    /// Lets the first signal drain a job and the second kill it.
-    ///
-    /// The thread that does it never waits for anybody who may be stuck: a full pipe can block all
-    /// that print and log.
-    pub(crate) fn end(self, job: JobRemote) -> io::Result<()> {
-        let Self { runtime, mut signals } = self;
+        let asked = Arc::new(Asked::default());
+        let this = Self(Arc::clone(&asked));
         let watch = async move {
             signals.next().await;
-            job.drain();
-            runtime_log();
+            asked.once_more();
+            log();
             signals.next().await;
-            job.kill();
+            asked.once_more();
             tokio::time::sleep(PATIENCE).await;
             std::process::exit(KILLED.into());
         };
-        let thread = std::thread::Builder::new().name("signals".into());
-        thread.spawn(move || runtime.block_on(watch)).map(drop)
+        thread::Builder::new().name("signals".into()).spawn(move || runtime.block_on(watch))?;
+        Ok(this)
+    }
+
+    /// Names the job that is to end. It may have been asked to already.
+    pub(crate) fn end(&self, job: JobRemote) {
+        // There is one job in a program.
+        drop(self.0.job.set(job));
+        self.0.pass_on();
     }
 }
 
-fn runtime_log() {
+/// What was asked of the job, which may not have been started yet.
+#[derive(Default)]
+struct Asked {
+    job: OnceLock<JobRemote>,
+    times: AtomicUsize,
+}
+
+impl Asked {
+    fn once_more(&self) {
+        self.times.fetch_add(1, Ordering::SeqCst);
+        self.pass_on();
+    }
+
+    fn pass_on(&self) {
+        let Some(job) = self.job.get() else { return };
+        match self.times.load(Ordering::SeqCst) {
+            0 => {}
+            1 => job.drain(),
+            _ => job.kill(),
+        }
+    }
+}
+
+fn log() {
     let log = || tracing::info!("draining: what was read is processed; a second signal kills");
     // Without it the job is drained in silence.
-    drop(std::thread::Builder::new().name("signals log".into()).spawn(log));
+    drop(thread::Builder::new().name("signals log".into()).spawn(log));
 }
 
 #[cfg(unix)]

@@ -37,6 +37,12 @@ impl Fatal {
         error.is::<Self>()
     }
 
+    /// The error that is marked.
+    #[must_use]
+    pub fn get_ref(&self) -> &(dyn StdError + Send + Sync + 'static) {
+        &*self.0
+    }
+
     /// The error without the mark, if it has one.
     pub(crate) fn unwrap(error: BoxError) -> BoxError {
         match error.downcast::<Self>() {

@@ -23,7 +23,7 @@ pub enum Error {
         /// The job's name.
         job: String,
         /// The failure that ended it.
-        failure: Failure,
+        failure: Box<Failure>,
         /// Whether it was one too many, after restarts.
         exhausted: bool,
         /// What each component had counted by then.

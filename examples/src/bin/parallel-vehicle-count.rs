@@ -12,11 +12,11 @@
 //! ```text
 //!
 //! SensorReader :: instance 0 --> car
-//! VehicleCounter :: instance 0 --> 
+//! VehicleCounter :: instance 0 -->
 //!   car: 1
 //!
 //! SensorReader :: instance 1 --> car
-//! VehicleCounter :: instance 1 --> 
+//! VehicleCounter :: instance 1 -->
 //!   car: 1
 //! ```
 //!
@@ -35,7 +35,7 @@ use std::process::ExitCode;
 #[command(version)]
 struct Options {
     /// Instances of the source
-    #[arg(long, value_name = "N", default_value = "2", value_parser = instances)]
+    #[arg(long, value_name = "N", default_value = "2", value_parser = instances, allow_negative_numbers = true)]
     sources: usize,
 
     /// Instances of the counter
@@ -44,6 +44,7 @@ struct Options {
         value_name = "N",
         default_value = "2",
         value_parser = instances,
+        allow_negative_numbers = true,
         visible_alias = "parallelism"
     )]
     counters: usize,

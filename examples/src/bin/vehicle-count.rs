@@ -12,11 +12,11 @@
 //! ```text
 //!
 //! SensorReader --> car
-//! VehicleCounter --> 
+//! VehicleCounter -->
 //!   car: 1
 //!
 //! SensorReader --> truck
-//! VehicleCounter --> 
+//! VehicleCounter -->
 //!   car: 1
 //!   truck: 1
 //! ```
@@ -37,7 +37,7 @@ use std::process::ExitCode;
 #[command(version)]
 struct Options {
     /// Instances of the counter; each counts some of the types
-    #[arg(long, value_name = "N", default_value = "1", value_parser = instances)]
+    #[arg(long, value_name = "N", default_value = "1", value_parser = instances, allow_negative_numbers = true)]
     parallelism: usize,
 
     #[command(flatten)]

@@ -7,8 +7,8 @@ pub use parallel_vehicle_count::{By, Instances, parallel_vehicle_count};
 pub use vehicle_count::{SensorReader, VehicleCounter, random_vehicle, vehicle_count};
 
 use crate::console::Console;
-use streamwork::prelude::*;
 use streamwork::SourceStage;
+use streamwork::prelude::*;
 use streamwork::testing::{Fault, Faulty};
 
 /// What a job is given from outside, beside its input.

@@ -25,6 +25,20 @@ pub enum By {
 }
 
 /// Counts vehicles by type in several instances: `sensor-reader` -> `vehicle-counter`.
+///
+/// ```
+/// use examples::{Console, Setting};
+/// use examples::jobs::{By, Instances, parallel_vehicle_count};
+/// use streamwork::prelude::*;
+///
+/// let console = Console::memory();
+/// let lines = FromIter::new(["car".to_owned(), "car".to_owned()]);
+/// let instances = Instances { sources: 2, counters: 3, grouping: By::Fields };
+/// let job = parallel_vehicle_count(lines, instances, &Setting::printing_to(console.clone()));
+/// Engine::new().run(job).unwrap();
+/// assert!(console.text().contains("\nSensorReader :: instance 1 --> car\n"));
+/// assert!(console.text().ends_with("\n  car: 2\n"));
+/// ```
 pub fn parallel_vehicle_count<S>(lines: S, instances: Instances, setting: &Setting) -> Job
 where
     S: Source<Out = String> + Clone,

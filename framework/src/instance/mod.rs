@@ -47,14 +47,32 @@ pub(crate) trait Machine: Send {
 pub(crate) enum Report {
     /// Set up for the first time.
     Ready,
-    /// Broken; waits for [`Command::Restart`].
-    Broken(Failure),
+    /// Broken; waits for [`Command::Restart`], and will go on from there.
+    Broken(Failure, Comeback),
     /// Built anew and set up.
     Restarted,
     /// Broken for good.
     Lost(Failure),
     /// Has processed everything, or dropped it after a stop.
     Ended,
+}
+
+/// With what an instance that is built anew begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Comeback {
+    /// With nothing.
+    Fresh,
+    /// At the position that its source had reached.
+    AtPosition,
+}
+
+impl fmt::Display for Comeback {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Fresh => "fresh",
+            Self::AtPosition => "at its position",
+        })
+    }
 }
 
 /// Where reports go.

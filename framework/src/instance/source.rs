@@ -6,7 +6,7 @@ use super::guard::{catch, drop_quietly};
 use super::meter::SLICE;
 use super::output::Output;
 use super::pacer::Pacer;
-use super::{Command, Machine, Maker, Report, Seat, failure_is_logged};
+use super::{Comeback, Command, Machine, Maker, Report, Seat, failure_is_logged};
 use crate::component::{Context, Fatal, Result, Split};
 use crate::emitter::Emitter;
 use crate::link::{Control, Frame};
@@ -116,6 +116,8 @@ pub(crate) struct SourceMachine<S: Source> {
     output: Output<S::Out>,
     pacer: Option<Pacer>,
     alarm: Option<BoxFuture<'static, ()>>,
+    /// Events so far.
+    emitted: u64,
 }
 
 /// What became of asking one split.
@@ -155,6 +157,7 @@ impl<S: Source> SourceMachine<S> {
             output: Output::new(edges, Arc::clone(&seat.counters)),
             pacer: rate.map(Pacer::new),
             alarm: None,
+            emitted: 0,
             seat,
         }
     }
@@ -180,8 +183,15 @@ impl<S: Source> SourceMachine<S> {
         Ok(())
     }
 
+    /// Whether a source that is built anew goes on where it was, or where its prototype begins.
+    const COMEBACK: Comeback =
+        if S::STATE.is_empty() { Comeback::Fresh } else { Comeback::AtPosition };
+
     fn failure(&self, cause: Cause) -> Failure {
-        let event = Some(self.seat.counters.emitted.get() + self.output.emitter.len() as u64 + 1);
+        let event = match cause {
+            Cause::Error(_) | Cause::Panic { .. } => Some(self.emitted + 1),
+            _ => None,
+        };
         Failure { instance: self.seat.ctx.instance.clone(), event, cause }
     }
 
@@ -191,7 +201,7 @@ impl<S: Source> SourceMachine<S> {
             drop_quietly(old);
         }
         let failure = self.failure(cause);
-        self.seat.reports.report(Report::Broken(failure));
+        self.seat.reports.report(Report::Broken(failure, Self::COMEBACK));
     }
 
     fn lose(&mut self, cause: Cause) {
@@ -227,7 +237,8 @@ impl<S: Source> SourceMachine<S> {
             // The reader never ends by itself.
             Ok(Poll::Ready(None)) => self.splits[i].state = State::Ended,
             Err(panic) => {
-                if self.splits[i].state == State::Reading {
+                // What the call had emitted is taken back, and read again if there is a position.
+                if self.splits[i].state == State::Reading && Self::COMEBACK == Comeback::Fresh {
                     self.seat.counters.failed.add(1);
                 }
                 self.break_down(i, panic);
@@ -266,6 +277,7 @@ impl<S: Source> SourceMachine<S> {
 
     fn stepped(&mut self, i: usize, mut events: Vec<S::Out>, outcome: Result<Progress>) {
         let emitted = events.len() as u64;
+        self.emitted += emitted;
         if let Some(pacer) = &mut self.pacer {
             pacer.record(emitted);
         }
@@ -323,7 +335,7 @@ impl<S: Source> SourceMachine<S> {
                 component = %id.component,
                 instance = id.index,
                 failed,
-                "event lost: {failure}",
+                "a read failed: {failure}",
             );
         }
     }

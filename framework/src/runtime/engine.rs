@@ -180,6 +180,7 @@ impl Start {
             None => Ok(outcome),
             Some((failure, exhausted)) => {
                 let (job, counts) = (self.state.name.clone(), self.state.counts());
+                let failure = Box::new(failure);
                 Err(Error::Failed { job, failure, exhausted, counts })
             }
         }

@@ -76,22 +76,24 @@ impl ComponentSupervision {
                 view.set_state(InstanceState::Running);
                 Verdict::Tell(News::Restarted)
             }
-            Report::Broken(failure) => match self.budgets[instance].spend(&self.strategy, now) {
-                Decision::RestartAfter(after) => {
-                    view.set_failure(InstanceState::Restarting, failure.cause.to_string());
-                    tracing::warn!(
-                        job = &*self.state.name,
-                        component = %failure.instance.component,
-                        instance = failure.instance.index,
-                        "{failure}; restarting in {after:?}, fresh",
-                    );
-                    Verdict::Restart { instance, after }
+            Report::Broken(failure, comeback) => {
+                match self.budgets[instance].spend(&self.strategy, now) {
+                    Decision::RestartAfter(after) => {
+                        view.set_failure(InstanceState::Restarting, failure.cause.to_string());
+                        tracing::warn!(
+                            job = &*self.state.name,
+                            component = %failure.instance.component,
+                            instance = failure.instance.index,
+                            "{failure}; restarting in {after:?}, {comeback}",
+                        );
+                        Verdict::Restart { instance, after }
+                    }
+                    Decision::GiveUp => {
+                        view.set_failure(InstanceState::Failed, failure.cause.to_string());
+                        Verdict::Tell(News::Lost { failure, exhausted: true })
+                    }
                 }
-                Decision::GiveUp => {
-                    view.set_failure(InstanceState::Failed, failure.cause.to_string());
-                    Verdict::Tell(News::Lost { failure, exhausted: true })
-                }
-            },
+            }
             Report::Lost(failure) => {
                 view.set_failure(InstanceState::Failed, failure.cause.to_string());
                 Verdict::Tell(News::Lost { failure, exhausted: false })
@@ -144,6 +146,8 @@ pub(crate) struct JobSupervision {
     state: Arc<JobState>,
     /// Operators and sinks that are not set up yet.
     starting: usize,
+    /// Sources that are not.
+    opening: usize,
     running: usize,
     failure: Option<(Failure, bool)>,
     deadline: Option<(Duration, Deadline)>,
@@ -151,9 +155,10 @@ pub(crate) struct JobSupervision {
 
 impl JobSupervision {
     pub(crate) fn new(state: Arc<JobState>) -> Self {
-        let starting = state.components.iter().filter(|c| c.role != Role::Source).count();
         let running = state.components.len();
-        let this = Self { state, starting, running, failure: None, deadline: None };
+        let opening = state.components.iter().filter(|c| c.role == Role::Source).count();
+        let starting = running - opening;
+        let this = Self { state, starting, opening, running, failure: None, deadline: None };
         if starting == 0 {
             this.go();
         }
@@ -171,11 +176,18 @@ impl JobSupervision {
         }
     }
 
+    /// Whether every instance has been set up.
+    pub(crate) fn is_set_up(&self) -> bool {
+        self.starting == 0 && self.opening == 0
+    }
+
     /// A component's supervisor has news. Says whether everything has come to its end.
     pub(crate) fn on_news(&mut self, component: usize, news: News) -> bool {
         match news {
             News::Ready => {
-                if self.state.components[component].role != Role::Source {
+                if self.state.components[component].role == Role::Source {
+                    self.opening -= 1;
+                } else {
                     self.starting -= 1;
                     if self.starting == 0 {
                         self.go();

@@ -10,6 +10,10 @@ use crate::time::Clock;
 use actix::{Actor, Addr, AsyncContext, Context, Handler, Message};
 use futures::channel::oneshot;
 use std::sync::Arc;
+use std::time::Duration;
+
+/// After this long a job that is not set up yet shows who it waits for.
+const SLOW_START: Duration = Duration::from_millis(500);
 
 /// Watches the instances of one component.
 pub(super) struct ComponentSupervisor {
@@ -123,6 +127,15 @@ impl JobSupervisor {
 
 impl Actor for JobSupervisor {
     type Context = Context<Self>;
+
+    fn started(&mut self, ctx: &mut Self::Context) {
+        // The tree is shown when everything is set up; if that takes long, without waiting for it.
+        ctx.run_later(SLOW_START, |this, _| {
+            if !this.supervision.is_set_up() && this.done.is_some() {
+                this.log_tree();
+            }
+        });
+    }
 }
 
 pub(super) struct ComponentNews {
@@ -139,11 +152,10 @@ impl Handler<ComponentNews> for JobSupervisor {
 
     fn handle(&mut self, message: ComponentNews, ctx: &mut Self::Context) {
         let ComponentNews { component, news } = message;
+        let ready = matches!(news, News::Ready);
         let restarted = matches!(news, News::Restarted);
-        let before = self.state.status();
         let over = self.supervision.on_news(component, news);
-        let after = self.state.status();
-        if restarted || before != after {
+        if restarted || (ready && self.supervision.is_set_up()) {
             self.log_tree();
         }
         if over {

@@ -358,6 +358,7 @@ impl Run {
             None => Ok(Outcome::of(&self.state)),
             Some((failure, exhausted)) => {
                 let (job, counts) = (self.state.name.clone(), self.state.counts());
+                let failure = Box::new(failure);
                 Err(Error::Failed { job, failure, exhausted, counts })
             }
         }

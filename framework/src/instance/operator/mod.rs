@@ -5,7 +5,7 @@ use super::failure::{Cause, Failure};
 use super::guard::{catch, drop_quietly};
 use super::meter::{Meter, SLICE};
 use super::output::Output;
-use super::{Command, Machine, Maker, Report, Seat, failure_is_logged};
+use super::{Comeback, Command, Machine, Maker, Report, Seat, failure_is_logged};
 use crate::component::{BoxError, Context, Fatal, Result};
 use crate::emitter::{Emitter, Trial};
 use crate::event::{Event, Nothing};
@@ -212,7 +212,7 @@ impl<L: Logic> OperatorMachine<L> {
     fn break_down(&mut self, cause: Cause, event: Option<u64>) {
         self.phase = Phase::Broken;
         let failure = self.failure(cause, event);
-        self.seat.reports.report(Report::Broken(failure));
+        self.seat.reports.report(Report::Broken(failure, Comeback::Fresh));
     }
 
     /// Broken for good: the job is going to end.

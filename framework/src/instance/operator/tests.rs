@@ -33,7 +33,7 @@ impl Reports for Notes {
     fn report(&self, report: Report) {
         let text = match report {
             Report::Ready => "ready".to_owned(),
-            Report::Broken(failure) => format!("broken: {failure}"),
+            Report::Broken(failure, comeback) => format!("broken: {failure}, {comeback}"),
             Report::Restarted => "restarted".to_owned(),
             Report::Lost(failure) => format!("lost: {failure}"),
             Report::Ended => "ended".to_owned(),

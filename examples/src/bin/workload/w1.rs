@@ -1,0 +1,121 @@
+//! W1 as a job: `generator` -> `counter` -> `check`.
+
+use crate::Sum;
+use rustc_hash::FxHashMap;
+use serde::{Deserialize, Serialize};
+use std::sync::{Arc, Mutex, PoisonError};
+use streamwork::prelude::*;
+
+/// How many kinds of vehicles there are.
+const KINDS: u64 = 1_000;
+
+/// A sensor has seen a vehicle.
+#[derive(Event, Clone, Copy, Debug, Serialize, Deserialize)]
+pub(crate) struct Vehicle {
+    sensor: u64,
+    pub(crate) kind: u32,
+}
+
+impl Vehicle {
+    /// Vehicle `i` of the input.
+    #[inline(always)]
+    pub(crate) fn nth(i: u64) -> Self {
+        let random = mix(i);
+        let (high, low) = (random >> 32, random & u64::from(u32::MAX));
+        Self { sensor: high, kind: ((low * KINDS) >> 32) as u32 }
+    }
+}
+
+/// `SplitMix64` of `i`.
+#[inline(always)]
+fn mix(i: u64) -> u64 {
+    let mut z = i.wrapping_mul(0x9E37_79B9_7F4A_7C15).wrapping_add(0x1234_5678_9ABC_DEF1);
+    z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+    z ^ (z >> 31)
+}
+
+/// How many vehicles of a kind there have been, with the last one's sensor.
+#[derive(Event, Clone, Copy, Debug, Serialize, Deserialize)]
+pub(crate) struct Count {
+    sensor: u64,
+    kind: u32,
+    count: u64,
+}
+
+impl Count {
+    /// Its share of the checksum.
+    #[inline(always)]
+    pub(crate) fn check(self) -> u64 {
+        (2 * u64::from(self.kind) + 1).wrapping_mul(self.count).wrapping_add(self.sensor)
+    }
+}
+
+/// Counts by kind.
+#[derive(Component, Clone, Default, Debug)]
+pub(crate) struct Counter {
+    counts: FxHashMap<u32, u64>,
+}
+
+impl Counter {
+    #[inline(always)]
+    pub(crate) fn count(&mut self, vehicle: Vehicle) -> Count {
+        let count = self.counts.entry(vehicle.kind).or_insert(0);
+        *count += 1;
+        Count { sensor: vehicle.sensor, kind: vehicle.kind, count: *count }
+    }
+}
+
+impl Operator for Counter {
+    type In = Vehicle;
+    type Out = Count;
+
+    #[inline]
+    fn apply(&mut self, vehicle: Vehicle, out: &mut Emitter<Count>) -> Result<()> {
+        out.emit(self.count(vehicle));
+        Ok(())
+    }
+}
+
+/// Sums up what it gets, and adds it to the total in the end.
+#[derive(Component, Clone, Debug)]
+struct Check {
+    sum: Sum,
+    total: Arc<Mutex<Sum>>,
+}
+
+impl Sink for Check {
+    type In = Count;
+
+    #[inline]
+    fn write(&mut self, count: Count) -> Result<()> {
+        self.sum.add(count.check());
+        Ok(())
+    }
+
+    fn finish(&mut self) -> Result<()> {
+        self.total.lock().unwrap_or_else(PoisonError::into_inner).merge(self.sum);
+        Ok(())
+    }
+}
+
+fn job(parallelism: usize, events: u64, total: Arc<Mutex<Sum>>) -> Job {
+    let job = Job::new("w1");
+    job.source(Generator::indexed(Vehicle::nth).events(events))
+        .parallelism(parallelism)
+        .group(Fields::on(|vehicle: &Vehicle| &vehicle.kind))
+        .apply(Counter::default())
+        .parallelism(parallelism)
+        .group(Forward)
+        .sink(Check { sum: Sum::default(), total })
+        .parallelism(parallelism);
+    job
+}
+
+/// Runs the job on `parallelism` threads.
+pub(crate) fn run(parallelism: usize, events: u64) -> Result<Sum, Error> {
+    let total = Arc::default();
+    Engine::new().arbiters(parallelism).run(job(parallelism, events, Arc::clone(&total)))?;
+    let total = total.lock().unwrap_or_else(PoisonError::into_inner);
+    Ok(*total)
+}

@@ -1,0 +1,10 @@
+//! The example programs as their users meet them: command line in, output and exit code out.
+
+mod bad_input;
+mod blocks;
+mod chaos;
+mod counting;
+mod ends;
+mod harness;
+mod options;
+mod workload;

@@ -1,0 +1,105 @@
+//! Wrong usage: code 2, and one line that says what is wanted.
+
+use crate::harness::{End, PARALLEL_VEHICLE_COUNT, VEHICLE_COUNT, WORKLOAD, run};
+
+#[track_caller]
+fn refused(program: &str, options: &str, parts: &[&str]) -> End {
+    let options: Vec<&str> = options.split_whitespace().collect();
+    let end = run(program, &options, "");
+    end.has_code(2).has_error(parts);
+    assert_eq!(end.stdout, "");
+    end
+}
+
+#[test]
+fn numbers_are_checked() {
+    for options in ["--rate 0", "--rate -1", "--rate nan", "--rate inf", "--rate fast"] {
+        refused(VEHICLE_COUNT, options, &["--rate", "a number above 0"]);
+    }
+    for options in ["--events -1", "--events 1.5", "--events many"] {
+        refused(VEHICLE_COUNT, options, &["--events", "a whole number"]);
+    }
+    refused(VEHICLE_COUNT, "--seed x", &["--seed"]);
+    refused(VEHICLE_COUNT, "--parallelism 0", &["--parallelism", "from 1"]);
+    refused(PARALLEL_VEHICLE_COUNT, "--sources 0", &["--sources", "from 1"]);
+    refused(PARALLEL_VEHICLE_COUNT, "--counters 0", &["--counters", "from 1"]);
+    refused(PARALLEL_VEHICLE_COUNT, "--counters -2", &["--counters", "from 1"]);
+    let many = "--counters 200 --grouping fields";
+    refused(PARALLEL_VEHICLE_COUNT, many, &["vehicle-counter", "200", "128"]);
+}
+
+#[test]
+fn an_input_is_one_of_three() {
+    refused(VEHICLE_COUNT, "--connect h:1 --input f", &["--connect", "--input"]);
+    refused(VEHICLE_COUNT, "--events 5 --input f", &["--events", "--input", "simulated"]);
+    refused(VEHICLE_COUNT, "--events 5 --connect h:1", &["--events", "--connect", "simulated"]);
+    refused(VEHICLE_COUNT, "--seed 5 --connect h:1", &["--seed", "--connect", "simulated"]);
+    for address in ["h", "h:", ":1", "h:0", "h:65536", "::1:9990"] {
+        refused(VEHICLE_COUNT, &format!("--connect {address}"), &["HOST:PORT is wanted"]);
+    }
+    refused(PARALLEL_VEHICLE_COUNT, "--connect h:65535", &["65535", "2 sources"]);
+}
+
+#[test]
+fn what_this_version_cannot_do_is_said() {
+    for semantic in ["at-least-once", "at-least-once-checkpoints", "exactly-once"] {
+        let options = format!("--delivery {semantic}");
+        refused(VEHICLE_COUNT, &options, &["this version delivers at-most-once only"]);
+    }
+    refused(VEHICLE_COUNT, "--delivery sometimes", &["no such delivery", "at-most-once"]);
+    refused(VEHICLE_COUNT, "--web 127.0.0.1:7000", &["--web off"]);
+    refused(VEHICLE_COUNT, "--web-control secret", &["no page"]);
+    for option in ["--checkpoint-interval 1s", "--data-dir d", "--fresh", "--output d"] {
+        refused(VEHICLE_COUNT, option, &["unexpected argument"]);
+    }
+}
+
+#[test]
+fn chaos_needs_a_component_of_the_job() {
+    let names = ["sensor-reader", "vehicle-counter"];
+    refused(VEHICLE_COUNT, "--chaos panic:windmill:1", &[&names[..], &["windmill"]].concat());
+    refused(PARALLEL_VEHICLE_COUNT, "--chaos error:windmill:1", &names);
+    for fault in ["boom", "panic:vehicle-counter", "panic:vehicle-counter:0", "error:x:1:never"] {
+        refused(VEHICLE_COUNT, &format!("--chaos {fault}"), &["panic:COMPONENT:N"]);
+    }
+}
+
+#[test]
+fn logs_are_as_they_are_asked_for() {
+    refused(VEHICLE_COUNT, "--log loud", &["--log", "loud"]);
+    let log = |options: &[&str]| {
+        let end = run(VEHICLE_COUNT, &[&["--events", "0"], options].concat(), "");
+        end.has_code(0);
+        assert_eq!(end.stdout, "");
+        end.stderr
+    };
+    assert_eq!(log(&["--log", "off"]), "");
+    assert_eq!(log(&["--log", "error", "--web", "off"]), "");
+    let plain = log(&["--delivery", "at-most-once"]);
+    assert!(plain.contains("job started") && !plain.contains('\u{1b}'), "{plain}");
+    let json = log(&["--json"]);
+    assert!(json.lines().all(|line| line.starts_with('{') && line.ends_with('}')), "{json}");
+    assert!(json.contains(r#""message":"job ended""#), "{json}");
+}
+
+#[test]
+fn workloads_are_checked() {
+    for name in ["W2", "W8", "w1", "x"] {
+        refused(WORKLOAD, &format!("{name} 1 10"), &[name, "there is W1"]);
+    }
+    for events in ["1.5", "-1", "nan", "inf", "1e16", "9007199254740993", "x"] {
+        refused(WORKLOAD, &format!("W1 1 {events}"), &["a whole number from 0"]);
+    }
+    refused(WORKLOAD, "W1 0 10", &["from 1"]);
+    refused(WORKLOAD, "W1 200 10", &["counter", "200", "128"]);
+    refused(WORKLOAD, "W1 1 10 --checkpoint 1s", &["unexpected argument"]);
+    refused(WORKLOAD, "W1 1 10 --acks", &["unexpected argument"]);
+}
+
+#[test]
+fn help_is_there() {
+    for program in [VEHICLE_COUNT, PARALLEL_VEHICLE_COUNT, WORKLOAD] {
+        let end = run(program, &["--help"], "");
+        assert!(end.has_code(0).stdout.contains("Usage:"));
+    }
+}
