@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex};
 use std::task::Poll;
 use streamwork::grouping::{Target, Targets};
 use streamwork::prelude::*;
+use streamwork::testing::Scheduler;
 use streamwork::{KeyGroups, Problem};
 use streamwork_tests::{Gate, wait_until};
 
@@ -82,6 +83,21 @@ fn a_result_is_there_before_the_next_event_is_sent() {
     assert!(results.iter().copied().eq((0..results.len() as u64).map(|n| 2 * n)));
 }
 
+/// 1.1, where a busy sender has one event for a receiver and everything after it for another.
+#[test]
+fn an_event_on_a_rarely_used_link_does_not_wait_for_a_second_one() {
+    let counts: Arc<[AtomicU64; 8]> = Arc::default();
+    let job = Job::new("rare");
+    job.source(FromIter::new(0_u64..))
+        .group(Direct::to(|n: &u64, _| usize::from(*n == 0)))
+        .sink(Busy { instance: 0, counts: Arc::clone(&counts) })
+        .parallelism(2);
+    let handle = Engine::new().start(job).unwrap();
+    wait_until("the rare event", || counts[1].load(Ordering::Relaxed) == 1);
+    handle.drain();
+    assert_eq!(handle.wait().unwrap().status(), JobStatus::Drained);
+}
+
 /// 1.4
 #[test]
 fn a_stage_is_added_replaced_or_removed_without_touching_the_others() {
@@ -116,21 +132,22 @@ impl Source for Steady {
     }
 }
 
-/// 2.1; `ends.rs` shows that the source is held once the path is full.
+/// 2.1; `ends.rs` shows that the source is held once the path is full. These events fit in, however
+/// they are cut into frames: a link takes sixteen before it knows how fast its receiver is.
 #[test]
 fn a_slow_sink_costs_its_source_nothing_until_the_path_is_full() {
     let (gate, calls, done) = (Gate::closed(), Arc::default(), Arc::new(AtomicU64::new(0)));
     let (held, count) = (gate.clone(), Arc::clone(&done));
     let job = Job::new("slow-sink");
-    job.source(Steady { left: 500, calls: Arc::clone(&calls) }).sink(ForEach::new(move |_| {
+    job.source(Steady { left: 12, calls: Arc::clone(&calls) }).sink(ForEach::new(move |_| {
         held.pass();
         count.fetch_add(1, Ordering::SeqCst);
     }));
     let handle = Engine::new().arbiters(2).start(job).unwrap();
-    wait_until("the source is done", || calls.load(Ordering::SeqCst) == 500);
+    wait_until("the source is done", || calls.load(Ordering::SeqCst) == 12);
     assert_eq!(done.load(Ordering::SeqCst), 0);
     gate.open();
-    assert_eq!(handle.wait().unwrap().events_out(), 500);
+    assert_eq!(handle.wait().unwrap().events_out(), 12);
 }
 
 /// What happened, in order.
@@ -265,6 +282,107 @@ fn apply_is_called_once_for_each_event_and_emits_any_number() {
     assert_eq!((outcome.failed(), outcome.restarts()), (500, 0));
 }
 
+/// Emits a number, then returns errors; over and over, until it has emitted all.
+#[derive(Component, Clone)]
+struct Stumbling {
+    numbers: u64,
+    errors: u64,
+    calls: u64,
+}
+
+impl Source for Stumbling {
+    type Out = u64;
+
+    async fn next(&mut self, out: &mut Emitter<u64>) -> Result<Progress> {
+        let (round, place) = (self.calls / (1 + self.errors), self.calls % (1 + self.errors));
+        self.calls += 1;
+        if round == self.numbers {
+            return Ok(Progress::End);
+        }
+        if place > 0 {
+            return Err("no luck".into());
+        }
+        out.emit(round);
+        Ok(Progress::More)
+    }
+}
+
+/// 2.6, where calls fail. The pauses between them are simulated.
+#[test]
+fn a_source_that_fails_is_called_again_and_given_up_after_ten_errors_in_a_row() {
+    let run = |errors| {
+        let got = Collect::new();
+        let job = Job::new("stumbling");
+        job.source(Stumbling { numbers: 3, errors, calls: 0 }).sink(got.clone());
+        (Scheduler::seeded(errors).run(job), got.take())
+    };
+    let (outcome, got) = run(9);
+    assert_eq!((outcome.unwrap().failed(), got), (27, vec![0, 1, 2]));
+    let (outcome, got) = run(10);
+    assert_eq!(got, [0]);
+    let text = outcome.unwrap_err().to_string();
+    assert_eq!(text, "job \"stumbling\" failed: stumbling[0] at event 2: error: no luck");
+}
+
+/// 2.7
+#[test]
+fn a_drain_finishes_what_is_open_and_a_stop_drops_it() {
+    let run = |end: fn(&JobHandle)| {
+        let (counts, flowing, census) = (Collect::new(), Flag::default(), Census::default());
+        let (seen, finished) = (flowing.clone(), Arc::clone(&census.finished));
+        let job = Job::new("ends");
+        let input = job.source(FromIter::new(kinds(u64::MAX)));
+        input.apply(census).parallelism(2).sink(counts.clone());
+        input.sink(ForEach::new(move |_| seen.raise()));
+        let handle = Engine::new().start(job).unwrap();
+        wait_until("events flow", || flowing.is_up());
+        end(&handle);
+        let outcome = handle.wait().unwrap();
+        let counted: u64 = counts.take().into_iter().map(|(_, count)| count).sum();
+        (outcome.status(), finished.load(Ordering::SeqCst), counted, outcome.events_in())
+    };
+    let (status, finished, counted, read) = run(JobHandle::drain);
+    assert_eq!((status, finished, counted), (JobStatus::Drained, 2, read));
+    for end in [JobHandle::stop, JobHandle::kill] {
+        let (status, finished, counted, _) = run(end);
+        assert!(matches!(status, JobStatus::Stopped | JobStatus::Killed), "{status}");
+        assert_eq!((finished, counted), (0, 0), "{status}");
+    }
+}
+
+/// Takes everything, and cannot write it out.
+#[derive(Component, Clone)]
+struct FullDisk {
+    at_the_end: bool,
+}
+
+impl Sink for FullDisk {
+    type In = u64;
+
+    fn write(&mut self, _: u64) -> Result<()> {
+        Ok(())
+    }
+
+    fn flush(&mut self) -> Result<()> {
+        if self.at_the_end { Ok(()) } else { Err("no space".into()) }
+    }
+
+    fn finish(&mut self) -> Result<()> {
+        Err("no space".into())
+    }
+}
+
+/// 2.7, where what is in flight cannot be written.
+#[test]
+fn a_job_whose_sink_cannot_write_does_not_end_well() {
+    for at_the_end in [false, true] {
+        let job = Job::new("disk");
+        job.source(FromIter::new(0..10_u64)).sink(FullDisk { at_the_end });
+        let text = Engine::new().run(job).unwrap_err().to_string();
+        assert_eq!(text, "job \"disk\" failed: full-disk[0]: finish failed: no space");
+    }
+}
+
 /// 2.9
 #[test]
 fn a_component_that_is_there_twice_is_refused_by_name() {
@@ -321,6 +439,21 @@ fn no_instances_are_refused() {
     assert_eq!(text, "job \"none\" can't run: \"double\" has parallelism 0: it needs at least 1");
 }
 
+/// 3.2, where the parts of the input are not as many as the instances.
+#[test]
+fn all_splits_of_a_source_are_read_by_any_number_of_instances() {
+    for instances in [1, 2, 5, 8] {
+        let got = Collect::new();
+        let job = Job::new("splits");
+        let numbers = FromIter::new(0..1_000_u64).splits(5);
+        job.source(numbers).parallelism(instances).sink(got.clone());
+        Engine::new().run(job).unwrap();
+        let mut numbers = got.take();
+        numbers.sort_unstable();
+        assert!(numbers.into_iter().eq(0..1_000), "{instances} instances");
+    }
+}
+
 /// 3.3
 #[test]
 fn an_event_goes_to_exactly_one_instance_of_each_operator() {
@@ -341,6 +474,7 @@ fn an_event_goes_to_exactly_one_instance_of_each_operator() {
 #[derive(Component, Clone, Default)]
 struct Census {
     counts: BTreeMap<u64, u64>,
+    finished: Arc<AtomicU64>,
 }
 
 impl Operator for Census {
@@ -353,6 +487,7 @@ impl Operator for Census {
     }
 
     fn finish(&mut self, out: &mut Emitter<Self::Out>) -> Result<()> {
+        self.finished.fetch_add(1, Ordering::SeqCst);
         out.extend(std::mem::take(&mut self.counts));
         Ok(())
     }
@@ -373,7 +508,7 @@ fn count(events: u64, counters: usize, by_kind: bool) -> Vec<BTreeMap<u64, u64>>
         true => input.group(Fields::whole()).apply(Census::default()),
     };
     counted.parallelism(counters).group(Forward).sink(got.clone()).parallelism(counters);
-    Engine::new().run(job).unwrap();
+    Engine::new().run(job).expect("the job is well formed");
     (0..counters).map(|i| got.of_instance(i).into_iter().collect()).collect()
 }
 
@@ -534,7 +669,7 @@ fn places<G: Grouping<u64>>(grouping: G, sources: usize) -> BTreeMap<u64, BTreeS
     let job = Job::new("places");
     let input = job.source(FromIter::new(kinds(5_000))).parallelism(sources);
     input.group(grouping).sink(got.clone()).parallelism(3);
-    Engine::new().run(job).unwrap();
+    Engine::new().run(job).expect("the job is well formed");
     let mut places: BTreeMap<u64, BTreeSet<usize>> = BTreeMap::new();
     for instance in 0..3 {
         for key in got.of_instance(instance) {

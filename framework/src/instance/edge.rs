@@ -7,6 +7,7 @@ use crate::id::{ComponentName, InstanceId};
 use crate::link::{Control, Lane, LinkSender};
 use std::fmt;
 use std::task::Waker;
+use std::vec::Drain;
 
 /// One subscription, seen from the sending instance.
 pub(crate) trait Edge<T>: Send {
@@ -81,6 +82,34 @@ impl<T: Event, G: Grouping<T>> RoutedEdge<T, G> {
     }
 }
 
+/// Puts events on their lanes, until there are no more or one was sent to an instance that does not
+/// exist, whose number comes back. Kept apart for the same reason as the loop over the events.
+#[inline(never)]
+fn deal<T: Event, G: Grouping<T>>(
+    grouping: &mut G,
+    targets: Targets,
+    events: &mut Drain<'_, T>,
+    lanes: &mut [Lane<T>],
+    copies: &mut u64,
+) -> Option<usize> {
+    for event in events {
+        match grouping.target(&event, targets) {
+            Target::Instance(i) => match lanes.get_mut(i) {
+                Some(lane) => lane.push(event),
+                None => return Some(i),
+            },
+            Target::All => {
+                if let Some((last, others)) = lanes.split_last_mut() {
+                    others.iter_mut().for_each(|lane| lane.push(event.clone()));
+                    *copies += others.len() as u64;
+                    last.push(event);
+                }
+            }
+        }
+    }
+    None
+}
+
 impl<T: Event, G: Grouping<T>> Edge<T> for RoutedEdge<T, G> {
     fn push(&mut self, batch: &mut Vec<T>) {
         if let Some(i) = self.sole {
@@ -93,24 +122,7 @@ impl<T: Event, G: Grouping<T>> Edge<T> for RoutedEdge<T, G> {
         loop {
             let (grouping, lanes, targets) = (&mut self.grouping, &mut self.lanes, self.targets);
             let copies = &mut self.copies;
-            let stopped = catch(|| {
-                for event in events.by_ref() {
-                    match grouping.target(&event, targets) {
-                        Target::Instance(i) => match lanes.get_mut(i) {
-                            Some(lane) => lane.push(event),
-                            None => return Some(i),
-                        },
-                        Target::All => {
-                            if let Some((last, others)) = lanes.split_last_mut() {
-                                others.iter_mut().for_each(|lane| lane.push(event.clone()));
-                                *copies += others.len() as u64;
-                                last.push(event);
-                            }
-                        }
-                    }
-                }
-                None
-            });
+            let stopped = catch(|| deal(grouping, targets, &mut events, lanes, copies));
             match stopped {
                 Ok(None) => return,
                 Ok(Some(i)) => {
