@@ -176,6 +176,9 @@ impl Component for InputLines {
 impl Source for InputLines {
     type Out = String;
 
+    /// Every kind of input does.
+    const RESUMES: bool = true;
+
     fn splits(&self) -> Splits {
         match self {
             Self::Tcp(lines) => lines.splits(),

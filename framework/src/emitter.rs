@@ -78,7 +78,6 @@ impl<T> Emitter<T> {
         self.limit
     }
 
-    #[cfg(feature = "test-util")]
     pub(crate) fn set_limit(&mut self, limit: usize) {
         self.limit = limit.max(1);
     }

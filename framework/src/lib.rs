@@ -91,3 +91,7 @@ pub use source::{FromIter, Generator, Lines, Progress, Source, Splits, TcpLines}
 #[cfg(feature = "macros")]
 pub use streamwork_macros::{Component, Event, Key};
 pub use time::{Clock, EventTime, ManualClock, Moment, SystemClock, Watermark};
+
+#[cfg(doctest)]
+#[doc = include_str!("../../README.md")]
+struct Readme;

@@ -85,6 +85,8 @@ impl<S: Component> Component for SensorReader<S> {
 impl<S: Source<Out = String>> Source for SensorReader<S> {
     type Out = String;
 
+    const RESUMES: bool = S::RESUMES;
+
     fn splits(&self) -> Splits {
         self.lines.splits()
     }

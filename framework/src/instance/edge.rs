@@ -26,6 +26,9 @@ pub(crate) trait Edge<T>: Send {
     /// Whether whole frames wait for credit.
     fn waits(&self) -> bool;
 
+    /// How many events it should be given at a time, for the pace of its slowest receiver.
+    fn most(&mut self) -> usize;
+
     /// Drops what was not sent, and says how many events that were.
     fn discard(&mut self) -> u64;
 
@@ -150,6 +153,10 @@ impl<T: Event, G: Grouping<T>> Edge<T> for RoutedEdge<T, G> {
 
     fn waits(&self) -> bool {
         self.lanes.iter().any(Lane::waits)
+    }
+
+    fn most(&mut self) -> usize {
+        self.lanes.iter_mut().map(Lane::most).min().unwrap_or(usize::MAX)
     }
 
     fn discard(&mut self) -> u64 {

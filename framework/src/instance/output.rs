@@ -28,9 +28,19 @@ impl<T: Event> Output<T> {
     const FRAMES: u32 = 8;
 
     pub(crate) fn new(edges: Vec<Box<dyn Edge<T>>>, counters: Arc<Counters>) -> Self {
-        let emitter = Emitter::with_room(BatchSize::for_type::<T>().events);
         let counted = EdgeCounts::default();
-        Self { emitter, edges, counters, counted, frames: 0, flushed: Moment::START }
+        let emitter = Emitter::with_room(1);
+        let mut this =
+            Self { emitter, edges, counters, counted, frames: 0, flushed: Moment::START };
+        this.set_limit();
+        this
+    }
+
+    /// A batch is no larger than what the slowest receiver takes in a frame: what waits here waits
+    /// in front of the next control element.
+    fn set_limit(&mut self) {
+        let most = self.edges.iter_mut().map(|edge| edge.most()).min().unwrap_or(usize::MAX);
+        self.emitter.set_limit(BatchSize::for_type::<T>().events.min(most));
     }
 
     /// Routes what was emitted.
@@ -55,6 +65,7 @@ impl<T: Event> Output<T> {
             }
         }
         self.count();
+        self.set_limit();
     }
 
     fn count(&mut self) {

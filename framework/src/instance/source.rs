@@ -49,25 +49,35 @@ struct Turn<T> {
 
 type SharedTurn<T> = Arc<Mutex<Turn<T>>>;
 
+/// A source with what it needs to be read.
+struct Reading<S: Source> {
+    source: S,
+    ctx: Context,
+    turn: SharedTurn<S::Out>,
+    ready: bool,
+}
+
 /// Reads one split, one `next` for each time that the stream is asked for an item. A pending `next`
 /// stays pending inside, whatever happens outside.
 fn read<S: Source>(source: S, ctx: Context, turn: SharedTurn<S::Out>) -> Reader<S> {
-    let state = (source, ctx, turn, false);
-    Box::pin(stream::unfold(state, |(mut source, ctx, turn, ready)| async move {
-        if !ready {
-            let outcome = source.setup(&ctx).await;
-            return Some((Item::Ready(outcome), (source, ctx, turn, true)));
+    // Boxed, since it moves in and out of the future for each item.
+    let reading = Box::new(Reading { source, ctx, turn, ready: false });
+    Box::pin(stream::unfold(reading, |mut reading| async move {
+        if !reading.ready {
+            reading.ready = true;
+            let outcome = reading.source.setup(&reading.ctx).await;
+            return Some((Item::Ready(outcome), reading));
         }
         let mut out = {
-            let mut turn = turn.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut turn = reading.turn.lock().unwrap_or_else(PoisonError::into_inner);
             let mut out = Emitter::with_room(turn.limit);
             *out.buffer() = std::mem::take(&mut turn.buffer);
             out
         };
-        let outcome = source.next(&mut out).await;
-        let position = source.save();
+        let outcome = reading.source.next(&mut out).await;
+        let position = reading.source.save();
         let events = std::mem::take(out.buffer());
-        Some((Item::Step { events, outcome, position }, (source, ctx, turn, true)))
+        Some((Item::Step { events, outcome, position }, reading))
     }))
 }
 
@@ -184,8 +194,7 @@ impl<S: Source> SourceMachine<S> {
     }
 
     /// Whether a source that is built anew goes on where it was, or where its prototype begins.
-    const COMEBACK: Comeback =
-        if S::STATE.is_empty() { Comeback::Fresh } else { Comeback::AtPosition };
+    const COMEBACK: Comeback = if S::RESUMES { Comeback::AtPosition } else { Comeback::Fresh };
 
     fn failure(&self, cause: Cause) -> Failure {
         let event = match cause {

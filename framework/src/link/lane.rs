@@ -38,6 +38,9 @@ pub(crate) struct Lane<T> {
     /// The partial frame is to leave as soon as there is credit.
     overdue: bool,
     size: BatchSize,
+    /// How many events make a frame: by their size, and by the receiver's pace when it was last
+    /// looked at.
+    most: usize,
     /// Bytes that a batch of this lane may have.
     share: usize,
     sent: u64,
@@ -51,12 +54,14 @@ impl<T: Event> Lane<T> {
     /// each of them.
     pub(crate) fn new(link: LinkSender, lanes: usize) -> Self {
         let share = (Self::EDGE_BYTES / lanes.max(1)).clamp(1 << 10, BatchSize::BYTES);
+        let size = BatchSize::new(share, size_of::<T>());
         Self {
+            most: size.events.min(link.state.most_events()),
             link,
             ready: VecDeque::new(),
             partial: Vec::new(),
             overdue: false,
-            size: BatchSize::new(share, size_of::<T>()),
+            size,
             share,
             sent: 0,
         }
@@ -66,7 +71,7 @@ impl<T: Event> Lane<T> {
     #[inline]
     pub(crate) fn push(&mut self, event: T) {
         self.partial.push(event);
-        if self.partial.len() >= self.size.events {
+        if self.partial.len() >= self.most {
             self.cut(None);
         }
     }
@@ -78,7 +83,7 @@ impl<T: Event> Lane<T> {
         } else {
             self.partial.append(batch);
         }
-        if self.partial.len() >= self.size.events {
+        if self.partial.len() >= self.most {
             self.cut(None);
         }
     }
@@ -94,18 +99,10 @@ impl<T: Event> Lane<T> {
         self.send();
     }
 
+    /// Makes a whole frame of the partial one, and sends it if there is credit.
     fn cut(&mut self, control: Option<Control>) {
         self.overdue = false;
-        self.cut_partial(control);
-        self.send_ready();
-    }
-
-    fn cut_partial(&mut self, control: Option<Control>) {
-        let batch = (!self.partial.is_empty()).then(|| {
-            let mut batch = self.fresh();
-            std::mem::swap(&mut *batch, &mut self.partial);
-            batch
-        });
+        let batch = (!self.partial.is_empty()).then(|| self.take_partial(self.partial.len()));
         if let (None, Some(Control::Watermark(_)), Some(last)) =
             (&batch, control, self.ready.back_mut())
             && matches!(last.control, Some(Control::Watermark(_)))
@@ -114,9 +111,8 @@ impl<T: Event> Lane<T> {
             last.control = control;
             return;
         }
-        if batch.is_some() || control.is_some() {
-            self.ready.push_back(Ready { batch, control });
-        }
+        self.ready.push_back(Ready { batch, control });
+        self.send_ready();
     }
 
     /// An empty buffer, one that came back if there is one.
@@ -130,15 +126,28 @@ impl<T: Event> Lane<T> {
     /// Sends what credit allows.
     fn send(&mut self) {
         self.send_ready();
-        if self.overdue && self.ready.is_empty() {
-            let free =
-                self.link.state.room().is_some_and(|room| fit(&self.partial, room).is_some());
-            if self.partial.is_empty() || free {
-                self.overdue = false;
-                self.cut_partial(None);
-                self.send_ready();
-            }
+        if !self.overdue || !self.ready.is_empty() {
+            return;
         }
+        // Only what fits: what is left goes on filling, and holds up nobody.
+        let room = self.link.state.room();
+        if let Some((events, _)) = room.and_then(|room| fit(&self.partial, room)) {
+            let batch = self.take_partial(events);
+            self.ready.push_back(Ready { batch: Some(batch), control: None });
+            self.send_ready();
+        }
+        self.overdue = !self.partial.is_empty();
+    }
+
+    /// The first `events` events of the partial frame.
+    fn take_partial(&mut self, events: usize) -> Batch<T> {
+        let mut batch = self.fresh();
+        if events == self.partial.len() {
+            std::mem::swap(&mut *batch, &mut self.partial);
+        } else {
+            batch.extend(self.partial.drain(..events));
+        }
+        batch
     }
 
     fn send_ready(&mut self) {
@@ -181,6 +190,12 @@ impl<T: Event> Lane<T> {
         self.link.state.wait(waker);
         self.send();
         !self.ready.is_empty()
+    }
+
+    /// How many events this lane takes in one frame, by the receiver's pace as it is now.
+    pub(crate) fn most(&mut self) -> usize {
+        self.most = self.size.events.min(self.link.state.most_events());
+        self.most
     }
 
     /// Whether whole frames wait for credit.

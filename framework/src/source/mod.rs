@@ -62,6 +62,10 @@ pub trait Source: Component {
     /// What it emits.
     type Out: Event;
 
+    /// Whether a source that is built anew after a panic goes on where it was, so that nothing is
+    /// lost or repeated. By default it does if it has a position: a field marked `#[state]`.
+    const RESUMES: bool = size_of::<Self::Saved>() > 0;
+
     /// Into how many splits the input falls. The default is one per instance.
     fn splits(&self) -> Splits {
         Splits::PerInstance

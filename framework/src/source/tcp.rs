@@ -352,6 +352,9 @@ impl Component for TcpLines {
 impl Source for TcpLines {
     type Out = String;
 
+    /// The connection is kept, and what was taken back is emitted again.
+    const RESUMES: bool = true;
+
     async fn setup(&mut self, ctx: &Context) -> Result<()> {
         let left = self.left().remove(&Session::id(ctx));
         if let Some(session) = left {

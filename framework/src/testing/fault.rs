@@ -228,6 +228,8 @@ impl<S: Sink> Sink for Faulty<S> {
 impl<S: Source> Source for Faulty<S> {
     type Out = S::Out;
 
+    const RESUMES: bool = S::RESUMES;
+
     fn splits(&self) -> Splits {
         self.inner.splits()
     }

@@ -1,8 +1,9 @@
 //! W1 as a job: `generator` -> `counter` -> `check`.
 
 use crate::Sum;
-use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
+use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
 use std::sync::{Arc, Mutex, PoisonError};
 use streamwork::prelude::*;
 
@@ -51,10 +52,31 @@ impl Count {
     }
 }
 
+/// A hash of one multiplication, whose two halves are folded into one: enough for small integers.
+#[derive(Clone, Copy, Default, Debug)]
+pub(crate) struct Fold(u64);
+
+impl Hasher for Fold {
+    #[inline(always)]
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    #[inline(always)]
+    fn write_u32(&mut self, word: u32) {
+        let product = u128::from(self.0 ^ u64::from(word)).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+        self.0 = (product as u64) ^ ((product >> 64) as u64);
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        bytes.iter().for_each(|byte| self.write_u32(u32::from(*byte)));
+    }
+}
+
 /// Counts by kind.
 #[derive(Component, Clone, Default, Debug)]
 pub(crate) struct Counter {
-    counts: FxHashMap<u32, u64>,
+    counts: HashMap<u32, u64, BuildHasherDefault<Fold>>,
 }
 
 impl Counter {

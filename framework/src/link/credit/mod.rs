@@ -84,11 +84,16 @@ impl LinkState {
         let bytes = self.bytes.load(Ordering::SeqCst);
         let allowed = self.pace.events_within(self.limits.delay);
         Some(Room {
-            // Half at a time, so that the receiver has the other half while credit comes home.
-            events: allowed.saturating_sub(events).min(allowed.div_ceil(2)),
+            events: allowed.saturating_sub(events).min(self.most_events()),
             bytes: self.limits.bytes.saturating_sub(bytes),
             empty: events == 0,
         })
+    }
+
+    /// How many events a frame may have, for the time that the receiver needs for them: half of what
+    /// may be under way, so that it has the other half while credit comes home.
+    pub(crate) fn most_events(&self) -> usize {
+        self.pace.events_within(self.limits.delay).div_ceil(2)
     }
 
     /// Takes the credit for a frame that [`room`](Self::room) allowed.

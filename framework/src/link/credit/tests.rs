@@ -291,3 +291,25 @@ fn a_part_is_cut_by_what_its_own_events_weigh() {
     lane.flush();
     assert_eq!(state.in_flight(), (1, 6, 900));
 }
+
+/// A partial frame of which only a part fits goes in part, and the rest holds up nobody.
+#[test]
+fn an_overdue_frame_goes_as_far_as_it_fits() {
+    let pace = fast();
+    let (mut lane, state, _inbox) = lane(LinkLimits::default(), &pace);
+    let waker = Waker::from(Arc::new(Wakes::default()));
+    for number in 0..100 {
+        lane.push(parcel(number));
+    }
+    // 4 ms an event: 50 may be under way, 25 in a frame.
+    pace.publish(4_000_000_000);
+    lane.flush();
+    for _ in 0..3 {
+        assert!(!lane.is_blocked(&waker));
+    }
+    assert_eq!(state.in_flight().1, 50);
+    // From now on frames of 25 are cut, and the next whole one waits.
+    assert_eq!(lane.most(), 25);
+    lane.push(parcel(100));
+    assert!(lane.is_blocked(&waker));
+}
