@@ -322,3 +322,49 @@ fn a_failed_job_says_what_it_had_counted() {
         other => panic!("{other}"),
     }
 }
+
+/// Panics in its first setup, or in a later one.
+#[derive(Component, Clone, Debug)]
+struct Opening {
+    setups: Arc<AtomicU64>,
+    breaks_at: u64,
+    #[state]
+    emitted: u64,
+}
+
+impl Source for Opening {
+    type Out = u64;
+
+    async fn setup(&mut self, _: &Context) -> Result<()> {
+        assert_ne!(self.setups.fetch_add(1, Ordering::SeqCst), self.breaks_at, "not open");
+        Ok(())
+    }
+
+    async fn next(&mut self, out: &mut Emitter<u64>) -> Result<Progress> {
+        if self.emitted == 3 && self.setups.load(Ordering::SeqCst) == 1 {
+            panic!("once");
+        }
+        if self.emitted == 6 {
+            return Ok(Progress::End);
+        }
+        out.emit(self.emitted);
+        self.emitted += 1;
+        Ok(Progress::More)
+    }
+}
+
+#[test]
+fn a_source_is_tried_again_after_its_first_setup_and_not_before() {
+    let source = |breaks_at| Opening { setups: Arc::default(), breaks_at, emitted: 0 };
+    let job = Job::new("first").restarts(quick());
+    job.source(source(0)).sink(ForEach::new(|_| {}));
+    let text = Engine::new().run(job).unwrap_err().to_string();
+    assert!(text.contains("opening[0]: panic at ") && text.contains("not open"), "{text}");
+
+    let got = Collect::new();
+    let job = Job::new("second").restarts(quick());
+    job.source(source(1)).sink(got.clone());
+    let outcome = Engine::new().run(job).unwrap();
+    assert_eq!(got.take(), [0, 1, 2, 3, 4, 5]);
+    assert_eq!((outcome.restarts(), outcome.failed()), (1, 0));
+}

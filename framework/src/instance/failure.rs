@@ -64,8 +64,15 @@ impl Cause {
 impl fmt::Display for Cause {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Panic { message, place: Some(place) } => write!(f, "panic at {place}: {message}"),
-            Self::Panic { message, place: None } => write!(f, "panic: {message}"),
+            Self::Panic { message, place } => {
+                f.write_str("panic")?;
+                if let Some(place) = place {
+                    write!(f, " at {place}")?;
+                }
+                // On one line, as everything that is logged.
+                let lines: Vec<&str> = message.lines().map(str::trim).collect();
+                write!(f, ": {}", lines.join("; "))
+            }
             Self::Error(e) => chain(f, "error", &***e),
             Self::Setup(e) => chain(f, "setup failed", &***e),
             Self::Finish(e) => chain(f, "finish failed", &***e),

@@ -196,26 +196,24 @@ impl<S: Source> SourceMachine<S> {
     /// Whether a source that is built anew goes on where it was, or where its prototype begins.
     const COMEBACK: Comeback = if S::RESUMES { Comeback::AtPosition } else { Comeback::Fresh };
 
-    fn failure(&self, cause: Cause) -> Failure {
-        let event = match cause {
-            Cause::Error(_) | Cause::Panic { .. } => Some(self.emitted + 1),
-            _ => None,
-        };
+    /// A failure of split `i`: at an event, if it was reading.
+    fn failure(&self, i: usize, cause: Cause) -> Failure {
+        let event = (self.splits[i].state == State::Reading).then_some(self.emitted + 1);
         Failure { instance: self.seat.ctx.instance.clone(), event, cause }
     }
 
     fn break_down(&mut self, i: usize, cause: Cause) {
+        let failure = self.failure(i, cause);
         self.splits[i].state = State::Broken;
         if let Some(old) = self.splits[i].reader.take() {
             drop_quietly(old);
         }
-        let failure = self.failure(cause);
         self.seat.reports.report(Report::Broken(failure, Self::COMEBACK));
     }
 
-    fn lose(&mut self, cause: Cause) {
+    fn lose(&mut self, i: usize, cause: Cause) {
         self.phase = Phase::Lost;
-        let failure = self.failure(cause);
+        let failure = self.failure(i, cause);
         self.seat.reports.report(Report::Lost(failure));
     }
 
@@ -245,13 +243,16 @@ impl<S: Source> SourceMachine<S> {
             }
             // The reader never ends by itself.
             Ok(Poll::Ready(None)) => self.splits[i].state = State::Ended,
-            Err(panic) => {
-                // What the call had emitted is taken back, and read again if there is a position.
-                if self.splits[i].state == State::Reading && Self::COMEBACK == Comeback::Fresh {
+            Err(panic) => match self.splits[i].state {
+                // As an error of the first setup.
+                State::Opening if self.phase == Phase::New => self.lose(i, panic),
+                State::Reading if Self::COMEBACK == Comeback::Fresh => {
+                    // What the call had emitted was taken back, and may not come again.
                     self.seat.counters.failed.add(1);
+                    self.break_down(i, panic);
                 }
-                self.break_down(i, panic);
-            }
+                _ => self.break_down(i, panic),
+            },
         }
         Asked::Progress
     }
@@ -276,7 +277,7 @@ impl<S: Source> SourceMachine<S> {
                 let cause = Cause::setup(error);
                 // The first start fails at once: nothing has worked yet that could work again.
                 if self.phase == Phase::New || fatal {
-                    self.lose(cause);
+                    self.lose(i, cause);
                 } else {
                     self.break_down(i, cause);
                 }
@@ -321,7 +322,7 @@ impl<S: Source> SourceMachine<S> {
                 split.errors_in_row += 1;
                 let row = split.errors_in_row;
                 if Fatal::is(&*error) || row >= Self::ERRORS_IN_ROW {
-                    self.lose(Cause::error(error));
+                    self.lose(i, Cause::error(error));
                     return;
                 }
                 if row > 1 {
@@ -329,16 +330,16 @@ impl<S: Source> SourceMachine<S> {
                     let clock = &self.seat.ctx.clock;
                     self.splits[i].rest = Some(clock.sleep_until(clock.now() + pause));
                 }
-                self.note(Cause::error(error));
+                self.note(i, Cause::error(error));
             }
         }
     }
 
-    fn note(&self, cause: Cause) {
+    fn note(&self, i: usize, cause: Cause) {
         let failed = self.seat.counters.failed.get();
         if failure_is_logged(failed) {
             let id = &self.seat.ctx.instance;
-            let failure = self.failure(cause);
+            let failure = self.failure(i, cause);
             tracing::warn!(
                 job = &*self.seat.ctx.job,
                 component = %id.component,

@@ -41,9 +41,15 @@ pub(crate) struct ComponentSupervision {
     state: Arc<JobState>,
     component: usize,
     strategy: RestartStrategy,
-    budgets: Vec<Budget>,
-    starting: usize,
-    running: usize,
+    instances: Vec<Watched>,
+}
+
+/// What a supervisor remembers of an instance.
+#[derive(Debug, Default)]
+struct Watched {
+    budget: Budget,
+    set_up: bool,
+    ended: bool,
 }
 
 impl ComponentSupervision {
@@ -53,9 +59,7 @@ impl ComponentSupervision {
             state,
             component,
             strategy,
-            budgets: (0..instances).map(|_| Budget::default()).collect(),
-            starting: instances,
-            running: instances,
+            instances: (0..instances).map(|_| Watched::default()).collect(),
         }
     }
 
@@ -69,15 +73,19 @@ impl ComponentSupervision {
         match report {
             Report::Ready => {
                 view.set_state(InstanceState::Running);
-                self.starting -= 1;
-                if self.starting == 0 { Verdict::Tell(News::Ready) } else { Verdict::Fine }
+                let first = !std::mem::replace(&mut self.instances[instance].set_up, true);
+                if first && self.instances.iter().all(|i| i.set_up) {
+                    Verdict::Tell(News::Ready)
+                } else {
+                    Verdict::Fine
+                }
             }
             Report::Restarted => {
                 view.set_state(InstanceState::Running);
                 Verdict::Tell(News::Restarted)
             }
             Report::Broken(failure, comeback) => {
-                match self.budgets[instance].spend(&self.strategy, now) {
+                match self.instances[instance].budget.spend(&self.strategy, now) {
                     Decision::RestartAfter(after) => {
                         view.set_failure(InstanceState::Restarting, failure.cause.to_string());
                         tracing::warn!(
@@ -102,8 +110,12 @@ impl ComponentSupervision {
                 if view.state() != InstanceState::Failed {
                     view.set_state(InstanceState::Ended);
                 }
-                self.running -= 1;
-                if self.running == 0 { Verdict::Tell(News::Ended) } else { Verdict::Fine }
+                let first = !std::mem::replace(&mut self.instances[instance].ended, true);
+                if first && self.instances.iter().all(|i| i.ended) {
+                    Verdict::Tell(News::Ended)
+                } else {
+                    Verdict::Fine
+                }
             }
         }
     }
