@@ -1,6 +1,6 @@
 //! From the logical graph to instances and the links between them, for any shell.
 
-use super::placement::arbiter_of;
+use super::placement::Placement;
 use super::state::{ComponentView, InstanceView, JobState};
 use crate::component::{Context, Split};
 use crate::grouping::Targets;
@@ -77,7 +77,11 @@ pub(crate) fn assemble(
     shell: &mut dyn Shell,
 ) {
     let job: Arc<str> = state.name.as_str().into();
-    let widest = graph.nodes.iter().map(|node| node.parallelism).max().unwrap_or(1);
+    let placement = Placement {
+        components: graph.nodes.len(),
+        widest: graph.nodes.iter().map(|node| node.parallelism).max().unwrap_or(1),
+        arbiters: shell.arbiters(),
+    };
     let mut inlets: HashMap<NodeId, Vec<Inlet>> = HashMap::new();
     for node in graph.downstream_first() {
         let parallelism = graph.node(node).parallelism;
@@ -111,7 +115,7 @@ pub(crate) fn assemble(
             let place = if blocking {
                 Place::OwnThread
             } else {
-                Place::Arbiter(arbiter_of(node.0, index, widest, shell.arbiters()))
+                Place::Arbiter(placement.arbiter_of(node.0, index))
             };
             let mailbox = shell.spawn(node.0, &view.id, place, machine);
             made.push(Inlet { mailbox, pace, links });
