@@ -4,9 +4,24 @@ use crate::id::ComponentName;
 use crate::instance::{Cause, Failure};
 use crate::job::{Problem, Problems};
 use crate::metrics::Counts;
+use std::error::Error as _;
+use std::fmt;
 
 /// Why a job did not run, or did not end well.
-#[derive(Debug, thiserror::Error)]
+///
+/// ```
+/// use streamwork::prelude::*;
+///
+/// let job = Job::new("sealed");
+/// job.source(FromIter::new(1..=3_u64)).sink(TryForEach::new(|n| {
+///     if n == 2 { Err(Fatal::new("no twos").into()) } else { Ok(()) }
+/// }));
+/// match Engine::new().run(job) {
+///     Err(Error::Failed { job, exhausted, .. }) => assert_eq!((&*job, exhausted), ("sealed", false)),
+///     other => panic!("{other:?}"),
+/// }
+/// ```
+#[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// The job was refused before it ran. All problems are in here, not only the first.
@@ -56,6 +71,15 @@ pub enum Error {
 
 impl Error {
     /// The problems of a job that was refused; empty otherwise.
+    ///
+    /// ```
+    /// use streamwork::prelude::*;
+    /// use streamwork::Problem;
+    ///
+    /// let error = Engine::new().run(Job::new("nothing")).unwrap_err();
+    /// assert_eq!(error.problems(), [Problem::Empty]);
+    /// assert!(error.failure().is_none());
+    /// ```
     #[must_use]
     pub fn problems(&self) -> &[Problem] {
         match self {
@@ -65,11 +89,32 @@ impl Error {
     }
 
     /// The failure that ended the job, if one did.
+    ///
+    /// ```
+    /// use streamwork::prelude::*;
+    ///
+    /// let job = Job::new("sealed");
+    /// job.source(FromIter::new(1..=3_u64)).sink(TryForEach::new(|_| Err(Fatal::new("full").into())));
+    /// let error = Engine::new().run(job).unwrap_err();
+    /// assert_eq!(error.failure().unwrap().to_string(), "try-for-each[0] at event 1: error: full");
+    /// assert!(error.problems().is_empty());
+    /// ```
     #[must_use]
     pub fn failure(&self) -> Option<&Failure> {
         match self {
             Self::Failed { failure, .. } => Some(failure),
             _ => None,
+        }
+    }
+}
+
+/// As its `Display`, with what it came from: `main` prints an error that it returns by its `Debug`.
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{self}")?;
+        match self.source() {
+            Some(source) => write!(f, ": {source}"),
+            None => Ok(()),
         }
     }
 }

@@ -34,7 +34,8 @@ use crate::event::Event;
 /// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no operator",
-    note = "implement `Operator` for it; what only takes events in is a `Sink`: use `.sink(..)`"
+    note = "implement `Operator` for it; what only takes events in is a `Sink`: use `.sink(..)`; a \
+            closure is no operator: write a struct"
 )]
 pub trait Operator: Component {
     /// What it takes in.

@@ -268,10 +268,7 @@ fn what_a_lost_source_had_emitted_is_processed_and_nothing_is_finished() {
         job.source(Silent).sink(ForEach::new(|_| {})).named("other");
         let error = Engine::new().run(job).unwrap_err();
         let text = error.to_string();
-        assert_eq!(
-            text,
-            "job \"bad-tail\" failed: bad-tail[0] at event 5001: error: the tail is bad"
-        );
+        assert_eq!(text, "job \"bad-tail\" failed: bad-tail[0]: error: the tail is bad");
         assert_eq!(got.len(), 5_000);
         assert_eq!(finished.load(Ordering::SeqCst), 0);
     }

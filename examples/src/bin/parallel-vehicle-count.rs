@@ -32,7 +32,7 @@ use std::process::ExitCode;
 
 /// Counts vehicles by type in several instances (chapter 3): sensor-reader -> vehicle-counter
 #[derive(Parser)]
-#[command(version)]
+#[command(name = "parallel-vehicle-count", version)]
 struct Options {
     /// Instances of the source
     #[arg(long, value_name = "N", default_value = "2", value_parser = instances, allow_negative_numbers = true)]

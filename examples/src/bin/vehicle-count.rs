@@ -34,7 +34,7 @@ use std::process::ExitCode;
 
 /// Counts vehicles by type (chapter 2): sensor-reader -> vehicle-counter
 #[derive(Parser)]
-#[command(version)]
+#[command(name = "vehicle-count", version)]
 struct Options {
     /// Instances of the counter; each counts some of the types
     #[arg(long, value_name = "N", default_value = "1", value_parser = instances, allow_negative_numbers = true)]

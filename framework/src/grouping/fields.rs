@@ -24,7 +24,36 @@ use std::marker::PhantomData;
 pub enum Fields {}
 
 impl Fields {
-    /// By a part of the event: `Fields::on(|v: &Vehicle| &v.kind)`. Nothing is copied.
+    /// By a part of the event. Nothing is copied: this is the form to use for a key that is a field.
+    ///
+    /// ```
+    /// use serde::{Deserialize, Serialize};
+    /// use streamwork::prelude::*;
+    ///
+    /// #[derive(Event, Clone, Serialize, Deserialize)]
+    /// struct Vehicle {
+    ///     kind: String,
+    ///     axles: u32,
+    /// }
+    ///
+    /// let of = |kind: &str, axles| Vehicle { kind: kind.into(), axles };
+    /// let got = Collect::new();
+    /// let job = Job::new("on-kind");
+    /// job.source(FromIter::new([of("car", 2), of("van", 2), of("car", 3)]))
+    ///     .group(Fields::on(|v: &Vehicle| &v.kind))
+    ///     .sink(got.clone())
+    ///     .parallelism(3);
+    /// Engine::new().run(job).unwrap();
+    /// let axles = |i| -> u32 { got.of_instance(i).iter().filter(|v| v.kind == "car").map(|v| v.axles).sum() };
+    /// assert!((0..3).any(|i| axles(i) == 5), "all cars reach one instance");
+    /// ```
+    ///
+    /// The closure's argument needs its type written, as here: the compiler can't infer it.
+    ///
+    /// # Panics
+    /// A panic of the closure is caught. The event is misrouted: it is lost, counted (see
+    /// [`Outcome::failed`](crate::Outcome::failed)) and logged. Nothing is restarted. Where the next
+    /// component has one instance, the closure is not called at all.
     pub fn on<T, K, F>(key: F) -> FieldsOn<K, F>
     where
         F: for<'a> Fn(&'a T) -> &'a K + Clone + Send + 'static,
@@ -33,7 +62,25 @@ impl Fields {
         FieldsOn { key, table: Table::default(), keys: PhantomData }
     }
 
-    /// By a key that is made from the event: `Fields::by(|v: &Vehicle| v.number % 10)`.
+    /// By a key that is made from the event. For one that is a part of it, [`on`](Self::on) copies
+    /// nothing. The closure's argument needs its type written here too.
+    ///
+    /// ```
+    /// use streamwork::prelude::*;
+    ///
+    /// let got = Collect::new();
+    /// let job = Job::new("by-rest");
+    /// job.source(FromIter::new(0..9_u64))
+    ///     .group(Fields::by(|n: &u64| n % 3))
+    ///     .sink(got.clone())
+    ///     .parallelism(2);
+    /// Engine::new().run(job).unwrap();
+    /// let threes = |i| got.of_instance(i).iter().filter(|n| **n % 3 == 0).count();
+    /// assert!(threes(0) == 3 || threes(1) == 3);
+    /// ```
+    ///
+    /// # Panics
+    /// As [`on`](Self::on): the event is lost, counted and logged.
     pub fn by<T, K, F>(key: F) -> FieldsBy<K, F>
     where
         F: Fn(&T) -> K + Clone + Send + 'static,

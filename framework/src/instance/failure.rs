@@ -6,6 +6,20 @@ use std::fmt;
 use std::sync::Arc;
 
 /// A failure of user code in one instance.
+///
+/// ```
+/// use streamwork::prelude::*;
+///
+/// let job = Job::new("sealed");
+/// job.source(FromIter::new(1..=3_u64)).sink(TryForEach::new(|n| {
+///     if n == 2 { Err(Fatal::new("no twos").into()) } else { Ok(()) }
+/// }));
+/// let error = Engine::new().run(job).unwrap_err();
+/// let failure = error.failure().unwrap();
+/// assert_eq!(failure.instance.component.as_str(), "try-for-each");
+/// assert_eq!(failure.event, Some(2));
+/// assert_eq!(failure.cause.to_string(), "error: no twos");
+/// ```
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Failure {
@@ -18,6 +32,20 @@ pub struct Failure {
 }
 
 /// What happened. The variants are told apart because different things are to be done about them.
+///
+/// ```
+/// use streamwork::prelude::*;
+/// use streamwork::Cause;
+///
+/// let once = RestartStrategy { restarts: 0, ..RestartStrategy::default() };
+/// let job = Job::new("fragile").restarts(once);
+/// job.source(FromIter::new(["car"])).sink(ForEach::new(|kind| panic!("no {kind}")));
+/// let error = Engine::new().run(job).unwrap_err();
+/// match &error.failure().unwrap().cause {
+///     Cause::Panic { message, .. } => assert_eq!(message, "no car"),
+///     other => panic!("{other}"),
+/// }
+/// ```
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Cause {
@@ -52,6 +80,20 @@ impl Cause {
     }
 
     /// The error that user code returned, if that was the cause; without the mark of [`Fatal`].
+    ///
+    /// ```
+    /// use std::num::ParseIntError;
+    /// use streamwork::prelude::*;
+    ///
+    /// let job = Job::new("strict");
+    /// job.source(FromIter::new(["1", "x"])).sink(TryForEach::new(|text: &str| {
+    ///     text.parse::<u64>().map_err(Fatal::new)?;
+    ///     Ok(())
+    /// }));
+    /// let error = Engine::new().run(job).unwrap_err();
+    /// let cause = &error.failure().unwrap().cause;
+    /// assert!(cause.user_error().unwrap().is::<ParseIntError>());
+    /// ```
     #[must_use]
     pub fn user_error(&self) -> Option<&(dyn std::error::Error + Send + Sync + 'static)> {
         match self {

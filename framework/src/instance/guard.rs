@@ -12,13 +12,18 @@ thread_local! {
 
 static HOOK: Once = Once::new();
 
-/// Keeps the place of a panic that will be caught, and leaves every other to the hook before.
+/// Keeps the place of a panic that will be caught, and leaves every other to the hook before. Where
+/// nobody listens to the log, the caught ones are shown by the hook before as well: a failure must
+/// not be invisible.
 fn install_hook() {
     HOOK.call_once(|| {
         let before = panic::take_hook();
         panic::set_hook(Box::new(move |info: &PanicHookInfo<'_>| {
-            if CATCHING.get() == 0 {
+            let caught = CATCHING.get() > 0;
+            if !caught || !tracing::dispatcher::has_been_set() {
                 before(info);
+            }
+            if !caught {
                 return;
             }
             let place = info.location().map(|l| format!("{}:{}", l.file(), l.line()));

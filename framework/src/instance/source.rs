@@ -196,9 +196,12 @@ impl<S: Source> SourceMachine<S> {
     /// Whether a source that is built anew goes on where it was, or where its prototype begins.
     const COMEBACK: Comeback = if S::RESUMES { Comeback::AtPosition } else { Comeback::Fresh };
 
-    /// A failure of split `i`: at an event, if it was reading.
+    /// A failure of split `i`. A panic while it was reading was at its next event, as far as can be
+    /// told; an error was at none.
     fn failure(&self, i: usize, cause: Cause) -> Failure {
-        let event = (self.splits[i].state == State::Reading).then_some(self.emitted + 1);
+        let reading = self.splits[i].state == State::Reading;
+        let at_event = reading && matches!(cause, Cause::Panic { .. });
+        let event = at_event.then_some(self.emitted + 1);
         Failure { instance: self.seat.ctx.instance.clone(), event, cause }
     }
 

@@ -168,7 +168,7 @@ impl Job {
     /// Checks the graph and takes it out.
     pub(crate) fn into_graph(self) -> Result<Graph, Problems> {
         let graph = std::mem::take(&mut *self.graph.lock());
-        let problems = validate::check(&graph, self.key_groups);
+        let problems = validate::check(&self, &graph);
         if problems.is_empty() { Ok(graph) } else { Err(Problems::new(problems)) }
     }
 }

@@ -15,6 +15,18 @@ use std::fmt;
 use std::sync::Arc;
 
 /// What a job is doing.
+///
+/// ```
+/// use streamwork::prelude::*;
+///
+/// let job = Job::new("endless");
+/// job.source(FromIter::new(0_u64..)).sink(ForEach::new(|_| {}));
+/// let handle = Engine::new().start(job).unwrap();
+/// handle.kill();
+/// let status = handle.wait().unwrap().status();
+/// assert_eq!(status, JobStatus::Killed);
+/// assert_eq!(status.to_string(), "killed");
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum JobStatus {
@@ -107,7 +119,8 @@ impl JobHandle {
         Self { state, supervisor, end }
     }
 
-    /// Blocks until the job has ended.
+    /// Blocks the thread until the job has ended. Inside an async runtime, where a thread is not to be
+    /// blocked, await [`finished`](Self::finished).
     ///
     /// # Errors
     /// [`Error::Failed`] if a failure ended it.
@@ -117,6 +130,16 @@ impl JobHandle {
     }
 
     /// Completes when the job has ended.
+    ///
+    /// ```
+    /// use streamwork::prelude::*;
+    ///
+    /// let job = Job::new("numbers");
+    /// job.source(FromIter::new(1..=3_u64)).sink(ForEach::new(|_| {}));
+    /// let handle = Engine::new().start(job).unwrap();
+    /// let outcome = futures::executor::block_on(handle.finished()).unwrap();
+    /// assert_eq!(outcome.events_out(), 3);
+    /// ```
     ///
     /// # Errors
     /// [`Error::Failed`] if a failure ended it.
@@ -135,16 +158,40 @@ impl JobHandle {
     /// Ends the job soon: what is under way is dropped and counted as dropped.
     ///
     /// An instance that user code holds for longer than 30 ms is left behind on its thread.
+    ///
+    /// ```
+    /// use streamwork::prelude::*;
+    ///
+    /// let job = Job::new("endless");
+    /// job.source(FromIter::new(0_u64..)).sink(ForEach::new(|_| {}));
+    /// let handle = Engine::new().start(job).unwrap();
+    /// handle.stop();
+    /// let outcome = handle.wait().unwrap();
+    /// assert_eq!(outcome.status(), JobStatus::Stopped);
+    /// assert_eq!(outcome.events_in(), outcome.events_out() + outcome.dropped());
+    /// ```
     pub fn stop(&self) {
         post(&self.supervisor, Ending::Stop);
     }
 
-    /// Ends the job now. As [`stop`](Self::stop), and once a job checkpoints, without one.
+    /// Ends the job now. As [`stop`](Self::stop), and once a job checkpoints, without one. The example
+    /// of [`JobStatus`] has one.
     pub fn kill(&self) {
         post(&self.supervisor, Ending::Kill);
     }
 
     /// Lets the job go on by itself.
+    ///
+    /// ```
+    /// use std::sync::mpsc;
+    /// use streamwork::prelude::*;
+    ///
+    /// let (sender, received) = mpsc::channel();
+    /// let job = Job::new("alone");
+    /// job.source(FromIter::new(1..=3_u64)).sink(ForEach::new(move |n| drop(sender.send(n))));
+    /// Engine::new().start(job).unwrap().detach();
+    /// assert_eq!(received.iter().take(3).sum::<u64>(), 6);
+    /// ```
     pub fn detach(self) {}
 
     /// What the job is doing.
@@ -154,18 +201,43 @@ impl JobHandle {
     }
 
     /// What each component has counted so far.
+    ///
+    /// ```
+    /// use streamwork::prelude::*;
+    ///
+    /// let job = Job::new("endless");
+    /// job.source(FromIter::new(0_u64..)).sink(ForEach::new(|_| {}));
+    /// let handle = Engine::new().start(job).unwrap();
+    /// let counts = handle.metrics();
+    /// assert_eq!(counts[1].0.as_str(), "for-each");
+    /// assert!(counts[1].1.received <= handle.metrics()[1].1.received);
+    /// handle.stop();
+    /// handle.wait().unwrap();
+    /// ```
     #[must_use]
     pub fn metrics(&self) -> Vec<(ComponentName, Counts)> {
         self.state.counts()
     }
 
     /// Who watches whom, with states and counts.
+    ///
+    /// ```
+    /// use streamwork::prelude::*;
+    ///
+    /// let job = Job::new("endless");
+    /// job.source(FromIter::new(0_u64..)).sink(ForEach::new(|_| {})).parallelism(2);
+    /// let handle = Engine::new().start(job).unwrap();
+    /// let tree = handle.supervision_tree();
+    /// assert_eq!(tree.components[1].instances.len(), 2);
+    /// handle.stop();
+    /// handle.wait().unwrap();
+    /// ```
     #[must_use]
     pub fn supervision_tree(&self) -> SupervisionTree {
         self.state.tree()
     }
 
-    /// A handle for other threads that can only ask the job to end.
+    /// A handle for other threads that can only ask the job to end; see [`JobRemote`].
     #[must_use]
     pub fn remote(&self) -> JobRemote {
         JobRemote { supervisor: self.supervisor.clone() }
@@ -182,6 +254,20 @@ impl fmt::Debug for JobHandle {
 }
 
 /// Asks a running job to end, from anywhere: a signal handler, another thread.
+///
+/// ```
+/// use streamwork::prelude::*;
+///
+/// let job = Job::new("endless");
+/// job.source(FromIter::new(0_u64..)).sink(ForEach::new(|_| {}));
+/// let handle = Engine::new().start(job).unwrap();
+/// let remote = handle.remote();
+/// let other = std::thread::spawn(move || remote.drain());
+/// assert_eq!(handle.wait().unwrap().status(), JobStatus::Drained);
+/// other.join().unwrap();
+/// ```
+///
+/// A job that has ended already is not asked any more; that is no error.
 #[derive(Clone, Debug)]
 pub struct JobRemote {
     supervisor: Addr<JobSupervisor>,
@@ -239,6 +325,22 @@ fn block_on<F: Future>(future: F) -> F::Output {
 }
 
 /// How a job ended, and what it counted.
+///
+/// ```
+/// use streamwork::prelude::*;
+///
+/// let job = Job::new("picky");
+/// job.source(FromIter::new(1..=4_u64)).sink(TryForEach::new(|n| {
+///     if n == 3 { Err("no threes".into()) } else { Ok(()) }
+/// }));
+/// let outcome = Engine::new().run(job).unwrap();
+/// assert_eq!(outcome.status(), JobStatus::Finished);
+/// assert_eq!((outcome.events_in(), outcome.events_out()), (4, 3));
+/// assert_eq!((outcome.failed(), outcome.dropped(), outcome.restarts()), (1, 0, 0));
+/// assert_eq!(outcome.component("try-for-each").unwrap().applied, 3);
+/// assert_eq!(outcome.component("nobody"), None);
+/// assert_eq!(outcome.tree().components.len(), 2);
+/// ```
 #[derive(Clone, Debug)]
 pub struct Outcome {
     tree: SupervisionTree,

@@ -38,7 +38,8 @@ use crate::event::Event;
 /// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no sink",
-    note = "implement `Sink` for it; what emits events is an `Operator`: use `.apply(..)`"
+    note = "implement `Sink` for it; what emits events is an `Operator`: use `.apply(..)`; for a \
+            closure there is `ForEach::new(..)`"
 )]
 pub trait Sink: Component {
     /// What it takes in.

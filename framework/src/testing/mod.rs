@@ -6,3 +6,52 @@ mod scheduler;
 
 pub use fault::{Fault, Faulty};
 pub use scheduler::Scheduler;
+
+use crate::component::{Context, Split};
+use crate::id::InstanceId;
+use crate::time::ManualClock;
+use std::sync::Arc;
+
+/// A context to set a component up with, without an engine: instance `index` of `parallelism`, its
+/// split of the same number, on a clock that stands still.
+///
+/// ```
+/// use streamwork::prelude::*;
+/// use streamwork::testing;
+///
+/// #[derive(Component)]
+/// struct Numbered {
+///     index: usize,
+/// }
+///
+/// impl Operator for Numbered {
+///     type In = u64;
+///     type Out = (usize, u64);
+///
+///     fn setup(&mut self, ctx: &Context) -> Result<()> {
+///         self.index = ctx.index();
+///         Ok(())
+///     }
+///
+///     fn apply(&mut self, n: u64, out: &mut Emitter<Self::Out>) -> Result<()> {
+///         out.emit((self.index, n));
+///         Ok(())
+///     }
+/// }
+///
+/// let mut numbered = Numbered { index: 0 };
+/// let mut out = Emitter::new();
+/// numbered.setup(&testing::context("numbered", 2, 4)).unwrap();
+/// numbered.apply(7, &mut out).unwrap();
+/// assert_eq!(out.as_slice(), [(2, 7)]);
+/// ```
+#[must_use]
+pub fn context(component: &str, index: usize, parallelism: usize) -> Context {
+    Context {
+        job: "test".into(),
+        instance: InstanceId::new(component, index),
+        parallelism,
+        split: Split { index, count: parallelism },
+        clock: Arc::new(ManualClock::new()),
+    }
+}

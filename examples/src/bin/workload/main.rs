@@ -33,7 +33,7 @@ use std::time::Instant;
 /// Measures the engine: runs a workload and prints one line: workload, peer, parallelism, events,
 /// seconds, events per second, checksum:outputs, peak resident memory in MiB
 #[derive(Parser)]
-#[command(version)]
+#[command(name = "workload", version)]
 struct Options {
     /// W1: count vehicles of 1,000 kinds
     #[arg(value_parser = workload)]

@@ -1,5 +1,6 @@
 //! Everything that can be refused before a job runs.
 
+use super::Job;
 use super::graph::{Graph, NodeId, Role};
 use crate::id::ComponentName;
 use crate::key::KeyGroups;
@@ -13,8 +14,14 @@ pub enum Problem {
     /// There is nothing to run.
     #[error("it has no source: add one with `job.source(..)`")]
     Empty,
+    /// The job has no name.
+    #[error("it has an empty name: give it one with `Job::new(\"..\")`")]
+    UnnamedJob,
+    /// Links that could carry nothing.
+    #[error("its links may hold 0 frames: `LinkLimits::frames` must be at least 1")]
+    NoFrames,
     /// A component without a name.
-    #[error("a {role} has an empty name: give it one with `.named(\"..\")`")]
+    #[error("its {role} has an empty name: give it one with `.named(\"..\")`")]
     Unnamed {
         /// "source", "operator" or "sink".
         role: String,
@@ -117,16 +124,26 @@ impl fmt::Display for Problems {
 }
 
 /// Finds everything that is wrong, not only the first thing.
-pub(super) fn check(graph: &Graph, groups: KeyGroups) -> Vec<Problem> {
+pub(super) fn check(job: &Job, graph: &Graph) -> Vec<Problem> {
     let mut problems = Vec::new();
+    if job.name.is_empty() {
+        problems.push(Problem::UnnamedJob);
+    }
+    if job.limits.frames == 0 {
+        problems.push(Problem::NoFrames);
+    }
+    check_graph(graph, job.key_groups, &mut problems);
+    problems
+}
+
+fn check_graph(graph: &Graph, groups: KeyGroups, problems: &mut Vec<Problem>) {
     if !graph.nodes.iter().any(|node| node.role == Role::Source) {
         problems.push(Problem::Empty);
     }
-    names(graph, &mut problems);
-    numbers(graph, groups, &mut problems);
-    subscriptions(graph, &mut problems);
-    cycle(graph, &mut problems);
-    problems
+    names(graph, problems);
+    numbers(graph, groups, problems);
+    subscriptions(graph, problems);
+    cycle(graph, problems);
 }
 
 fn names(graph: &Graph, problems: &mut Vec<Problem>) {

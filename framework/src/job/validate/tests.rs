@@ -52,6 +52,10 @@ fn graph(nodes: &[(&str, Role, usize)], edges: &[(usize, usize)]) -> Graph {
 
 use Role::{Operator, Sink, Source};
 
+fn check(graph: &Graph, groups: KeyGroups) -> Vec<Problem> {
+    super::check(&Job::new("checked").key_groups(groups), graph)
+}
+
 #[test]
 fn a_diamond_with_two_sources_is_fine() {
     let graph = graph(
@@ -91,7 +95,7 @@ fn all_mistakes_are_listed_in_one_error() {
     let problems = Problems::new(check(&graph, KeyGroups::DEFAULT));
     let text = problems.to_string();
     for expected in [
-        "a sink has an empty name",
+        "its sink has an empty name",
         "2 components are named \"counter\": tell them apart with `.named(\"..\")`",
         "\"counter\" has parallelism 0: it needs at least 1",
         "\"wide\" is grouped by key and has parallelism 200, but the job has 128 key groups",
@@ -127,4 +131,13 @@ fn a_cycle_behind_a_tail_is_named_without_the_tail() {
     );
     let problems = check(&graph, KeyGroups::DEFAULT);
     assert_eq!(problems, [Problem::Cycle { names: vec!["x".into(), "y".into()] }]);
+}
+
+#[test]
+fn a_job_without_a_name_and_frames_is_refused() {
+    use crate::link::LinkLimits;
+    let limits = LinkLimits { frames: 0, ..LinkLimits::default() };
+    let graph = graph(&[("a", Source, 1), ("b", Sink, 1)], &[(0, 1)]);
+    let problems = super::check(&Job::new("").link_limits(limits), &graph);
+    assert_eq!(problems, [Problem::UnnamedJob, Problem::NoFrames]);
 }
