@@ -13,7 +13,8 @@ pub type BoxError = Box<dyn StdError + Send + Sync>;
 /// What user code returns: `?` turns any error into it.
 pub type Result<T, E = BoxError> = std::result::Result<T, E>;
 
-/// An error that would come again: the job fails with it at once instead of trying further.
+/// An error that would come again: the job fails with it at once instead of trying further. The error
+/// of the job ([`Cause::user_error`](crate::Cause::user_error)) is the one inside, without the mark.
 ///
 /// ```
 /// use streamwork::Fatal;
@@ -38,6 +39,13 @@ impl Fatal {
     }
 
     /// The error that is marked.
+    ///
+    /// ```
+    /// use streamwork::Fatal;
+    ///
+    /// let marked = Fatal::new(std::fmt::Error);
+    /// assert!(marked.get_ref().is::<std::fmt::Error>());
+    /// ```
     #[must_use]
     pub fn get_ref(&self) -> &(dyn StdError + Send + Sync + 'static) {
         &*self.0
@@ -81,13 +89,15 @@ impl StdError for Fatal {
 /// assert_eq!(counter.name(), "vehicle-counter");
 /// assert_eq!(counter.parallelism(), 2);
 /// assert_eq!(VehicleCounter::STATE[0].name, "seen");
+/// assert_eq!(counter.save(), (0,));
 /// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no component",
     note = "add `#[derive(Component)]` to the struct"
 )]
 pub trait Component: Send + 'static {
-    /// A copy of the fields marked `#[state]`: what is kept of a component between two events.
+    /// A copy of the fields marked `#[state]`. The engine takes it of a source after each `next`, and of
+    /// nothing else in this version.
     type Saved: Clone + Send + 'static;
 
     /// The fields marked `#[state]`.
@@ -113,6 +123,22 @@ pub trait Component: Send + 'static {
 }
 
 /// One field marked `#[state]`.
+///
+/// In a source the marked fields are the position that it is built anew at. In an operator or a sink
+/// they are only described in this version: a panic loses them, and nothing is saved yet.
+///
+/// ```
+/// use streamwork::{Component, Rescale};
+///
+/// #[derive(Component)]
+/// struct Tail {
+///     #[state]
+///     offset: u64,
+/// }
+///
+/// let [offset] = Tail::STATE else { panic!() };
+/// assert_eq!((offset.name, offset.type_name, offset.rescale), ("offset", "u64", Rescale::Refuse));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StateField {
     /// The field's name.
@@ -123,20 +149,71 @@ pub struct StateField {
     pub rescale: Rescale,
 }
 
-/// What becomes of a state field when the parallelism changes.
+/// What is to become of a state field when the parallelism changes. It is only described in this
+/// version: nothing is saved from one run to the next, so nothing is rescaled.
+///
+/// ```
+/// use std::collections::HashMap;
+/// use streamwork::{Component, Rescale};
+///
+/// #[derive(Component)]
+/// struct Counter {
+///     #[state(by_key)]
+///     counts: HashMap<String, u64>,
+///     #[state(replicated)]
+///     limit: u64,
+/// }
+///
+/// assert_eq!(Counter::STATE[0].rescale, Rescale::ByKey);
+/// assert_eq!(Counter::STATE[1].rescale, Rescale::Replicated);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Rescale {
-    /// `#[state]`: another parallelism is refused.
+    /// `#[state]`: another parallelism is to be refused.
     #[default]
     Refuse,
-    /// `#[state(by_key)]`: a map whose entries move with their keys.
+    /// `#[state(by_key)]`: a map whose entries are to move with their keys.
     ByKey,
     /// `#[state(replicated)]`: the same on every instance.
     Replicated,
 }
 
 /// Where an instance stands: handed to `setup` before its first event.
+///
+/// ```
+/// use streamwork::prelude::*;
+///
+/// /// Says where it stands.
+/// #[derive(Component, Clone, Default)]
+/// struct Greeter {
+///     place: String,
+/// }
+///
+/// impl Operator for Greeter {
+///     type In = u64;
+///     type Out = String;
+///
+///     fn setup(&mut self, ctx: &Context) -> Result<()> {
+///         assert_eq!(ctx.instance().index, ctx.index());
+///         assert_eq!(ctx.split().count, ctx.parallelism());
+///         assert!(ctx.clock().now() <= ctx.clock().now());
+///         self.place = format!("{} in {}", ctx.instance(), ctx.job());
+///         Ok(())
+///     }
+///
+///     fn apply(&mut self, n: u64, out: &mut Emitter<String>) -> Result<()> {
+///         out.emit(format!("{n} at {}", self.place));
+///         Ok(())
+///     }
+/// }
+///
+/// let got = Collect::new();
+/// let job = Job::new("greetings");
+/// job.source(FromIter::new([7_u64])).apply(Greeter::default()).sink(got.clone());
+/// Engine::new().run(job).unwrap();
+/// assert_eq!(got.take(), ["7 at greeter[0] in greetings"]);
+/// ```
 #[derive(Clone, Debug)]
 pub struct Context {
     pub(crate) job: Arc<str>,
@@ -185,6 +262,14 @@ impl Context {
 }
 
 /// The part of a source that has a position of its own: number `index` of `count`.
+///
+/// ```
+/// use streamwork::Split;
+///
+/// let split = Split { index: 1, count: 4 };
+/// let files: Vec<u32> = (0..8).skip(split.index).step_by(split.count).collect();
+/// assert_eq!(files, [1, 5]);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Split {
     /// Which split, from 0.

@@ -27,6 +27,16 @@ impl<T> Emitter<T> {
     }
 
     /// An empty one that reports itself full after `limit` events (at least one).
+    ///
+    /// ```
+    /// use streamwork::Emitter;
+    ///
+    /// let mut out = Emitter::with_room(2);
+    /// out.emit("car");
+    /// assert_eq!((out.room(), out.is_full()), (1, false));
+    /// out.emit("van");
+    /// assert_eq!((out.room(), out.is_full()), (0, true));
+    /// ```
     #[must_use]
     pub fn with_room(limit: usize) -> Self {
         Self { buffer: Vec::new(), limit: limit.max(1) }
@@ -121,6 +131,14 @@ impl<T> Default for Emitter<T> {
 }
 
 /// Emits every item, as [`Emitter::emit`] does one.
+///
+/// ```
+/// use streamwork::Emitter;
+///
+/// let mut out = Emitter::new();
+/// out.extend([1, 2, 3]);
+/// assert_eq!(out.len(), 3);
+/// ```
 impl<T> Extend<T> for Emitter<T> {
     fn extend<I: IntoIterator<Item = T>>(&mut self, events: I) {
         self.buffer.extend(events);

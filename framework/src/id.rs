@@ -5,6 +5,14 @@ use std::fmt;
 use std::sync::Arc;
 
 /// The name of a component as the user gave it: unique in a job, and what its state belongs to.
+///
+/// ```
+/// use streamwork::ComponentName;
+///
+/// let name = ComponentName::from("vehicle-counter");
+/// assert_eq!(name.as_str(), "vehicle-counter");
+/// assert_eq!(name.to_string(), "vehicle-counter");
+/// ```
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ComponentName(Arc<str>);
 
@@ -35,6 +43,13 @@ impl fmt::Debug for ComponentName {
 }
 
 /// One parallel copy of a component: `vehicle-counter[1]`.
+///
+/// ```
+/// use streamwork::InstanceId;
+///
+/// let second = InstanceId { component: "vehicle-counter".into(), index: 1 };
+/// assert_eq!(second.to_string(), "vehicle-counter[1]");
+/// ```
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct InstanceId {
     /// The component that this is a copy of.

@@ -43,10 +43,13 @@ pub trait Operator: Component {
     /// What it emits; [`Nothing`](crate::Nothing) if it never does.
     type Out: Event;
 
-    /// Called once before the first event, and again after a restart.
+    /// Called once before the first event, and again after a restart. The example of [`Context`] has one.
     ///
     /// # Errors
     /// At the first start an error ends the job; after a restart it uses up one more try.
+    ///
+    /// # Panics
+    /// A panic is caught, and counts as an error.
     fn setup(&mut self, ctx: &Context) -> Result<()> {
         let _ = ctx;
         Ok(())
@@ -55,17 +58,52 @@ pub trait Operator: Component {
     /// Called once for each event that is delivered here.
     ///
     /// # Errors
-    /// The event counts as failed and what was emitted for it is taken back; what follows depends
-    /// on the job's delivery semantic.
+    /// The event is lost, logged and counted as failed, and what was emitted for it is taken back. The
+    /// instance keeps its state and goes on with the next event. A [`Fatal`](crate::Fatal) error fails
+    /// the job.
     ///
     /// # Panics
-    /// A panic is caught: the event has failed, and the instance is built anew.
+    /// A panic is caught. The event is lost and counted, and what was emitted for it is taken back. The
+    /// instance is built anew from its prototype, **without its state**, and goes on with the next
+    /// event, as often as the job's [`RestartStrategy`](crate::RestartStrategy) allows.
     fn apply(&mut self, event: Self::In, out: &mut Emitter<Self::Out>) -> Result<()>;
 
-    /// Called once after the last event, if the job comes to its end.
+    /// Called once after the last event, if the job comes to its end or is drained: the moment to emit
+    /// what was gathered. A job that is stopped, is killed or fails calls it no more.
+    ///
+    /// ```
+    /// use streamwork::prelude::*;
+    ///
+    /// #[derive(Component, Clone, Default)]
+    /// struct Sum(u64);
+    ///
+    /// impl Operator for Sum {
+    ///     type In = u64;
+    ///     type Out = u64;
+    ///
+    ///     fn apply(&mut self, n: u64, _: &mut Emitter<u64>) -> Result<()> {
+    ///         self.0 += n;
+    ///         Ok(())
+    ///     }
+    ///
+    ///     fn finish(&mut self, out: &mut Emitter<u64>) -> Result<()> {
+    ///         out.emit(self.0);
+    ///         Ok(())
+    ///     }
+    /// }
+    ///
+    /// let got = Collect::new();
+    /// let job = Job::new("sum");
+    /// job.source(FromIter::new(1..=4_u64)).apply(Sum::default()).sink(got.clone());
+    /// Engine::new().run(job).unwrap();
+    /// assert_eq!(got.take(), [10]);
+    /// ```
     ///
     /// # Errors
     /// The job fails with it.
+    ///
+    /// # Panics
+    /// A panic is caught; the job fails with it.
     fn finish(&mut self, out: &mut Emitter<Self::Out>) -> Result<()> {
         let _ = out;
         Ok(())

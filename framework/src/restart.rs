@@ -11,7 +11,9 @@ use std::time::Duration;
 ///
 /// let patient = RestartStrategy { restarts: 100, ..RestartStrategy::default() };
 /// let job = Job::new("patient").restarts(patient);
-/// # drop(job);
+/// job.source(FromIter::new(1..=3_u64)).sink(ForEach::new(|n| assert!(n != 2, "no twos")));
+/// let outcome = Engine::new().run(job).unwrap();
+/// assert_eq!((outcome.restarts(), outcome.failed(), outcome.events_out()), (1, 1, 2));
 /// assert_eq!(RestartStrategy::default().restarts, 10);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -25,10 +25,10 @@ use syn::{DeriveInput, parse_macro_input};
 /// #[derive(Component, Default)]
 /// #[component(name = "counter", parallelism = 2)]
 /// struct VehicleCounter {
-///     /// How many of each kind there were. The entries move with their keys.
+///     /// How many of each kind there were. The entries belong to their keys.
 ///     #[state(by_key)]
 ///     by_kind: HashMap<String, u64>,
-///     /// Not kept: `setup` makes it anew.
+///     /// No part of the state.
 ///     buffer: String,
 /// }
 ///
@@ -57,13 +57,20 @@ use syn::{DeriveInput, parse_macro_input};
 ///
 /// # On a field: `#[state]`
 ///
-/// A field that is marked outlives a crash; its type is `Clone`. The word says what becomes of it
-/// when the parallelism changes.
+/// The type of a field that is marked is `Clone`.
 ///
-/// | Mark | With another parallelism |
+/// In a **source** the marked fields are its position: the engine copies them after each `next`, and
+/// a source that panics is built anew there. In an **operator** or a **sink** they are only described
+/// in this version: a panic loses them, as it does every other field, and nothing is saved for the next
+/// run.
+///
+/// The word describes what is to become of the field when the parallelism changes. Nothing is rescaled
+/// yet.
+///
+/// | Mark | Describes |
 /// |---|---|
-/// | `#[state]` | the job is refused, with advice |
-/// | `#[state(by_key)]` | a map, whose entries move with their keys |
+/// | `#[state]` | a field that fits one parallelism only |
+/// | `#[state(by_key)]` | a map, whose entries belong to their keys |
 /// | `#[state(replicated)]` | the same on every instance |
 ///
 /// # Generics

@@ -70,6 +70,28 @@ pub trait Grouping<T>: Clone + Send + 'static {
 }
 
 /// Where an event goes.
+///
+/// ```
+/// use streamwork::grouping::{Target, Targets};
+/// use streamwork::prelude::*;
+///
+/// /// Alarms to every instance, anything else to the first.
+/// #[derive(Clone)]
+/// struct Alarms;
+///
+/// impl Grouping<&'static str> for Alarms {
+///     fn target(&mut self, event: &&'static str, _: Targets) -> Target {
+///         if *event == "alarm" { Target::All } else { Target::Instance(0) }
+///     }
+/// }
+///
+/// let got = Collect::new();
+/// let job = Job::new("alarms");
+/// job.source(FromIter::new(["ok", "alarm"])).group(Alarms).sink(got.clone()).parallelism(2);
+/// Engine::new().run(job).unwrap();
+/// assert_eq!(got.of_instance(0), ["ok", "alarm"]);
+/// assert_eq!(got.of_instance(1), ["alarm"]);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Target {
     /// To the instance of this number.
@@ -79,6 +101,36 @@ pub enum Target {
 }
 
 /// Who sends and who may receive.
+///
+/// ```
+/// use streamwork::grouping::{Target, Targets};
+/// use streamwork::prelude::*;
+///
+/// /// By key if the number is even, and else with the sender's own number.
+/// #[derive(Clone)]
+/// struct Mixed;
+///
+/// impl Grouping<u64> for Mixed {
+///     fn target(&mut self, n: &u64, targets: Targets) -> Target {
+///         let groups = targets.key_groups();
+///         Target::Instance(match n % 2 {
+///             0 => groups.instance(groups.of_key(n), targets.instances()),
+///             _ => targets.sender() % targets.instances(),
+///         })
+///     }
+///
+///     /// Groups are looked at: there must be at least one for each instance.
+///     fn by_key(&self) -> bool {
+///         true
+///     }
+/// }
+///
+/// let got = Collect::new();
+/// let job = Job::new("mixed");
+/// job.source(FromIter::new(0..10_u64)).group(Mixed).sink(got.clone()).parallelism(3);
+/// Engine::new().run(job).unwrap();
+/// assert_eq!(got.of_instance(0).iter().filter(|n| *n % 2 == 1).count(), 5);
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Targets {
     pub(crate) sender: usize,

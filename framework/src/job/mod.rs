@@ -108,6 +108,16 @@ impl Job {
     }
 
     /// Sets the delivery semantic.
+    ///
+    /// ```
+    /// use streamwork::prelude::*;
+    ///
+    /// let got = Collect::new();
+    /// let job = Job::new("numbers").delivery(Delivery::at_most_once());
+    /// job.source(FromIter::new(1..=3_u64)).sink(got.clone());
+    /// Engine::new().run(job).unwrap();
+    /// assert_eq!(got.take(), [1, 2, 3]);
+    /// ```
     #[must_use]
     pub fn delivery(mut self, delivery: Delivery) -> Self {
         self.delivery = delivery;
@@ -115,6 +125,16 @@ impl Job {
     }
 
     /// Sets the number of key groups (128): the bound on the parallelism of keyed components.
+    ///
+    /// ```
+    /// use streamwork::prelude::*;
+    /// use streamwork::{KeyGroups, Problem};
+    ///
+    /// let job = Job::new("narrow").key_groups(KeyGroups::new(2).unwrap());
+    /// job.source(FromIter::new(1..=3_u64)).group(Fields::whole()).sink(Collect::new()).parallelism(3);
+    /// let error = Engine::new().run(job).unwrap_err();
+    /// assert!(matches!(error.problems(), [Problem::TooManyInstances { groups: 2, .. }]));
+    /// ```
     #[must_use]
     pub fn key_groups(mut self, groups: KeyGroups) -> Self {
         self.key_groups = groups;
@@ -122,13 +142,24 @@ impl Job {
     }
 
     /// Sets the bounds of every link.
+    ///
+    /// ```
+    /// use streamwork::prelude::*;
+    ///
+    /// let got = Collect::new();
+    /// let job = Job::new("tight").link_limits(LinkLimits { frames: 1, ..LinkLimits::default() });
+    /// job.source(FromIter::new(1..=3_u64)).sink(got.clone());
+    /// Engine::new().run(job).unwrap();
+    /// assert_eq!(got.take(), [1, 2, 3]);
+    /// ```
     #[must_use]
     pub fn link_limits(mut self, limits: LinkLimits) -> Self {
         self.limits = limits;
         self
     }
 
-    /// Sets how often, and how soon, an instance is built anew after a panic.
+    /// Sets how often, and how soon, an instance is built anew after a panic. The example of
+    /// [`RestartStrategy`] has one.
     #[must_use]
     pub fn restarts(mut self, strategy: RestartStrategy) -> Self {
         self.restarts = strategy;
@@ -136,12 +167,16 @@ impl Job {
     }
 
     /// The job's name.
+    ///
+    /// ```
+    /// assert_eq!(streamwork::Job::new("numbers").name(), "numbers");
+    /// ```
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Adds a source.
+    /// Adds a source; each split is read by a clone of `source`.
     pub fn source<S: Source + Clone>(&self, source: S) -> SourceStage<S::Out> {
         let name = source.name().to_owned();
         let parallelism = source.parallelism();

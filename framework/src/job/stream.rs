@@ -41,12 +41,15 @@ impl<T: Event> Stream<T> {
 
     /// Says which instances of the next component get an event. Without it they take turns
     /// ([`Shuffle`]).
+    ///
+    /// The number of instances belongs to that component: `parallelism` is set on the operator or the
+    /// sink that follows, not on the grouping. See [`Grouped`].
     #[must_use = "a grouping does nothing until an operator or a sink is applied"]
     pub fn group<G: Grouping<T>>(&self, grouping: G) -> Grouped<T, G> {
         Grouped { stream: Self::new(self.graph.clone(), self.from), grouping }
     }
 
-    /// Applies an operator; each instance is a clone of `operator`.
+    /// Applies an operator; each instance is a clone of `operator`. The example of [`Stage`] has one.
     pub fn apply<O>(&self, operator: O) -> Stage<O::Out>
     where
         O: Operator<In = T> + Clone,
@@ -102,7 +105,35 @@ impl<T> fmt::Debug for Stream<T> {
     }
 }
 
-/// A stream with the grouping for the next component.
+/// A stream with the grouping for the next component; made by [`Stream::group`].
+///
+/// ```
+/// use streamwork::prelude::*;
+///
+/// #[derive(Component, Clone, Default)]
+/// struct Count(u64);
+///
+/// impl Operator for Count {
+///     type In = &'static str;
+///     type Out = (&'static str, u64);
+///
+///     fn apply(&mut self, kind: &'static str, out: &mut Emitter<Self::Out>) -> Result<()> {
+///         self.0 += 1;
+///         out.emit((kind, self.0));
+///         Ok(())
+///     }
+/// }
+///
+/// let got = Collect::new();
+/// let job = Job::new("count");
+/// let kinds = job.source(FromIter::new(["car", "car", "car"]));
+/// let counts = kinds.group(Fields::whole()).apply(Count::default()).parallelism(3);
+/// counts.group(Global).sink(got.clone());
+/// kinds.group(All).apply_with("twice", |_| Count(7)).parallelism(2).sink(ForEach::new(|_| {}));
+/// let outcome = Engine::new().run(job).unwrap();
+/// assert_eq!(got.take(), [("car", 1), ("car", 2), ("car", 3)]);
+/// assert_eq!(outcome.component("twice").unwrap().applied, 6);
+/// ```
 #[derive(Debug)]
 pub struct Grouped<T, G> {
     stream: Stream<T>,
@@ -193,7 +224,8 @@ impl NewNode {
 
 macro_rules! settings {
     () => {
-        /// Sets the number of instances.
+        /// Sets the number of instances. Without it a component has as many as
+        /// [`Component::parallelism`](crate::Component::parallelism) says. With 0 the job is refused.
         pub fn parallelism(self, instances: usize) -> Self {
             self.edit(|node| node.parallelism = instances);
             self
@@ -208,6 +240,31 @@ macro_rules! settings {
 }
 
 /// An operator that was just applied: can be adjusted, and is the stream of what it emits.
+///
+/// ```
+/// use streamwork::prelude::*;
+///
+/// #[derive(Component, Clone)]
+/// struct Double;
+///
+/// impl Operator for Double {
+///     type In = u64;
+///     type Out = u64;
+///
+///     fn apply(&mut self, n: u64, out: &mut Emitter<u64>) -> Result<()> {
+///         out.emit(2 * n);
+///         Ok(())
+///     }
+/// }
+///
+/// let got = Collect::new();
+/// let job = Job::new("doubles");
+/// let doubles = job.source(FromIter::new(1..=3_u64)).apply(Double).named("doubler").parallelism(2);
+/// doubles.sink(got.clone());
+/// let outcome = Engine::new().run(job).unwrap();
+/// assert_eq!(outcome.component("doubler").unwrap().applied, 3);
+/// assert_eq!(got.take().iter().sum::<u64>(), 12);
+/// ```
 pub struct Stage<T> {
     stream: Stream<T>,
 }
@@ -235,6 +292,18 @@ impl<T> fmt::Debug for Stage<T> {
 }
 
 /// A source that was just added: can be adjusted, and is the stream of what it emits.
+///
+/// ```
+/// use streamwork::prelude::*;
+///
+/// let got = Collect::new();
+/// let job = Job::new("numbers");
+/// let numbers = job.source(FromIter::new(1..=3_u64)).named("numbers").parallelism(2);
+/// numbers.sink(got.clone());
+/// let outcome = Engine::new().run(job).unwrap();
+/// assert_eq!(outcome.component("numbers").unwrap().emitted, 3);
+/// assert_eq!(got.len(), 3);
+/// ```
 pub struct SourceStage<T> {
     stream: Stream<T>,
 }
@@ -284,6 +353,17 @@ impl<T> fmt::Debug for SourceStage<T> {
 }
 
 /// A sink that was just applied: can be adjusted.
+///
+/// ```
+/// use streamwork::prelude::*;
+///
+/// let got = Collect::new();
+/// let job = Job::new("kept");
+/// job.source(FromIter::new(0..4_u64)).sink(got.clone()).named("keeper").parallelism(2);
+/// let outcome = Engine::new().run(job).unwrap();
+/// assert_eq!(outcome.component("keeper").unwrap().applied, 4);
+/// assert_eq!(got.of_instance(0).len(), 2);
+/// ```
 pub struct SinkStage {
     graph: SharedGraph,
     node: NodeId,

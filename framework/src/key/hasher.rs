@@ -9,6 +9,38 @@ const STEP: u64 = 0x9E37_79B9_7F4A_7C15; // 2^64 / golden ratio, odd
 /// (Steele, Lea, Flood: "Fast Splittable Pseudorandom Number Generators", OOPSLA 2014, with the
 /// constants of Stafford's variant 13), which is a bijection: two keys of one word never share a
 /// hash. It is no defence against keys chosen to collide.
+///
+/// A type whose equality is not that of its fields implements [`Key`](crate::Key) by hand:
+///
+/// ```
+/// use streamwork::{Key, KeyHasher, key_hash};
+///
+/// /// A place on a round track of 400 m, in metres.
+/// struct Place {
+///     track: String,
+///     metres: u64,
+/// }
+///
+/// impl PartialEq for Place {
+///     fn eq(&self, other: &Self) -> bool {
+///         self.track == other.track && self.metres % 400 == other.metres % 400
+///     }
+/// }
+///
+/// impl Eq for Place {}
+///
+/// impl Key for Place {
+///     fn feed(&self, hasher: &mut KeyHasher) {
+///         hasher.bytes(self.track.as_bytes());
+///         hasher.word(self.metres % 400);
+///     }
+/// }
+///
+/// let at = |metres| Place { track: "north".into(), metres };
+/// assert!(at(10) == at(410));
+/// assert_eq!(key_hash(&at(10)), key_hash(&at(410)));
+/// assert_ne!(key_hash(&at(10)), key_hash(&at(11)));
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct KeyHasher(u64);
 

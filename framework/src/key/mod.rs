@@ -53,10 +53,30 @@ pub fn key_hash<K: Key + ?Sized>(key: &K) -> u64 {
 /// How many key groups a job has: the finest grain in which its keyed work can be spread.
 ///
 /// Fixed for the life of a job's state; no keyed component can have more instances than this.
+///
+/// ```
+/// use streamwork::{KeyGroups, key_hash};
+///
+/// let groups = KeyGroups::new(64).unwrap();
+/// assert_eq!((groups.count(), KeyGroups::DEFAULT.count()), (64, 128));
+/// assert_eq!(KeyGroups::new(0), None);
+///
+/// let group = groups.of_hash(key_hash("car"));
+/// assert_eq!(group, groups.of_key("car"));
+/// assert!(groups.instance(group, 4) < 4);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct KeyGroups(u16);
 
-/// A part of the key space: what moves when a job is rescaled.
+/// A part of the key space: what moves when a job is rescaled. Neighbouring groups stay together:
+///
+/// ```
+/// use streamwork::{KeyGroup, KeyGroups};
+///
+/// let groups = KeyGroups::new(4).unwrap();
+/// let of_two: Vec<_> = (0..4).map(|g| groups.instance(KeyGroup(g), 2)).collect();
+/// assert_eq!(of_two, [0, 0, 1, 1]);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct KeyGroup(pub u16);
 

@@ -43,14 +43,26 @@ impl Engine {
         Self::default()
     }
 
-    /// Sets the number of arbiters (at least one).
+    /// Sets the number of arbiters (at least one). Instances share them: there may be any number of
+    /// instances.
+    ///
+    /// ```
+    /// use streamwork::prelude::*;
+    ///
+    /// let got = Collect::new();
+    /// let job = Job::new("one-thread");
+    /// job.source(FromIter::new(1..=3_u64)).sink(got.clone()).parallelism(4);
+    /// Engine::new().arbiters(1).run(job).unwrap();
+    /// assert_eq!(got.len(), 3);
+    /// ```
     #[must_use]
     pub fn arbiters(mut self, arbiters: usize) -> Self {
         self.arbiters = Some(arbiters.max(1));
         self
     }
 
-    /// Runs a job and blocks to its end.
+    /// Runs a job and blocks the thread to its end. Inside an async runtime, where a thread is not to
+    /// be blocked, use [`start`](Self::start) and await [`JobHandle::finished`].
     ///
     /// # Errors
     /// [`Error::Refused`] with everything that is wrong with the job, [`Error::Failed`] if a failure
@@ -60,8 +72,21 @@ impl Engine {
         self.start(job)?.wait()
     }
 
-    /// Starts a job and returns at once. Also within a tokio or actix runtime: the engine has
-    /// threads of its own.
+    /// Starts a job and returns when it is put together: checked, and its instances made. Setting them
+    /// up and reading go on meanwhile. Also within a tokio or actix runtime: the engine has threads of
+    /// its own.
+    ///
+    /// ```
+    /// use streamwork::prelude::*;
+    ///
+    /// let got = Collect::new();
+    /// let job = Job::new("numbers");
+    /// job.source(FromIter::new(1..=3_u64)).sink(got.clone());
+    /// let handle = Engine::new().start(job).unwrap();
+    /// let outcome = futures::executor::block_on(handle.finished()).unwrap();
+    /// assert_eq!(outcome.status(), JobStatus::Finished);
+    /// assert_eq!(got.take(), [1, 2, 3]);
+    /// ```
     ///
     /// # Errors
     /// [`Error::Refused`] with everything that is wrong with the job, [`Error::Assembly`] if user

@@ -267,7 +267,7 @@ impl fmt::Debug for JobHandle {
 /// other.join().unwrap();
 /// ```
 ///
-/// A job that has ended already is not asked any more; that is no error.
+/// Asking a job that has ended does nothing.
 #[derive(Clone, Debug)]
 pub struct JobRemote {
     supervisor: Addr<JobSupervisor>,

@@ -31,6 +31,17 @@ pub struct SupervisionTree {
 }
 
 /// One component of a [`SupervisionTree`].
+///
+/// ```
+/// use streamwork::prelude::*;
+///
+/// let job = Job::new("numbers");
+/// job.source(FromIter::new(1..=3_u64)).sink(ForEach::new(|_| {})).parallelism(2);
+/// let outcome = Engine::new().run(job).unwrap();
+/// let sink = &outcome.tree().components[1];
+/// assert_eq!((sink.name.as_str(), &*sink.role), ("for-each", "sink"));
+/// assert_eq!(sink.instances.len(), 2);
+/// ```
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct ComponentTree {
@@ -43,6 +54,17 @@ pub struct ComponentTree {
 }
 
 /// One instance of a [`SupervisionTree`].
+///
+/// ```
+/// use streamwork::prelude::*;
+///
+/// let job = Job::new("fragile");
+/// job.source(FromIter::new(1..=3_u64)).sink(ForEach::new(|n| assert!(n != 2, "no twos")));
+/// let outcome = Engine::new().run(job).unwrap();
+/// let instance = &outcome.tree().components[1].instances[0];
+/// assert_eq!((instance.index, instance.counts.restarts), (0, 1));
+/// assert!(instance.failure.as_ref().unwrap().ends_with("no twos"));
+/// ```
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct InstanceTree {
@@ -57,6 +79,18 @@ pub struct InstanceTree {
 }
 
 /// What an instance is doing.
+///
+/// ```
+/// use streamwork::InstanceState;
+/// use streamwork::prelude::*;
+///
+/// let job = Job::new("numbers");
+/// job.source(FromIter::new(1..=3_u64)).sink(ForEach::new(|_| {}));
+/// let outcome = Engine::new().run(job).unwrap();
+/// let state = outcome.tree().components[0].instances[0].state;
+/// assert_eq!(state, InstanceState::Ended);
+/// assert_eq!(state.to_string(), "ended");
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum InstanceState {

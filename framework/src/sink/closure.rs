@@ -8,6 +8,9 @@ use std::marker::PhantomData;
 
 /// Calls a closure with each event. Each instance has a clone of it.
 ///
+/// A panic in it, a failed assertion too, loses that event and restarts the instance: **the job goes
+/// on**. A test that asserts in here looks at [`Outcome::failed`](crate::Outcome::failed) after it.
+///
 /// ```
 /// use std::sync::Arc;
 /// use std::sync::atomic::{AtomicU64, Ordering};
@@ -76,6 +79,9 @@ impl<T, F> fmt::Debug for ForEach<T, F> {
 }
 
 /// Calls a closure that may fail with each event. Each instance has a clone of it.
+///
+/// An error loses that event; a [`Fatal`](crate::Fatal) one fails the job. A panic, a failed assertion
+/// too, loses the event and restarts the instance, and the job goes on, as with [`ForEach`].
 ///
 /// ```
 /// use streamwork::prelude::*;

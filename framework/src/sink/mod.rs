@@ -45,10 +45,13 @@ pub trait Sink: Component {
     /// What it takes in.
     type In: Event;
 
-    /// Called once before the first event, and again after a restart.
+    /// Called once before the first event, and again after a restart. The example of [`Context`] has one.
     ///
     /// # Errors
     /// At the first start an error ends the job; after a restart it uses up one more try.
+    ///
+    /// # Panics
+    /// A panic is caught, and counts as an error.
     fn setup(&mut self, ctx: &Context) -> Result<()> {
         let _ = ctx;
         Ok(())
@@ -57,25 +60,68 @@ pub trait Sink: Component {
     /// Called once for each event that is delivered here.
     ///
     /// # Errors
-    /// The event counts as failed; what follows depends on the job's delivery semantic.
+    /// The event is lost, logged and counted as failed. The instance keeps its state and goes on with
+    /// the next event. A [`Fatal`](crate::Fatal) error fails the job.
     ///
     /// # Panics
-    /// A panic is caught: the event has failed, and the instance is built anew.
+    /// A panic is caught. The event is lost and counted. The instance is built anew from its prototype,
+    /// **without its state**, and goes on with the next event, as often as the job's
+    /// [`RestartStrategy`](crate::RestartStrategy) allows. What it had gathered and not yet flushed is
+    /// lost with it, and is not counted.
     fn write(&mut self, event: Self::In) -> Result<()>;
 
     /// Called when there is nothing more to read for now, and before the end: the moment to write
     /// out what was gathered.
     ///
+    /// ```
+    /// use std::sync::{Arc, Mutex};
+    /// use streamwork::prelude::*;
+    ///
+    /// /// Writes several events at once.
+    /// #[derive(Component, Clone, Default)]
+    /// struct Blocks {
+    ///     block: Vec<u64>,
+    ///     written: Arc<Mutex<Vec<u64>>>,
+    /// }
+    ///
+    /// impl Sink for Blocks {
+    ///     type In = u64;
+    ///
+    ///     fn write(&mut self, n: u64) -> Result<()> {
+    ///         self.block.push(n);
+    ///         Ok(())
+    ///     }
+    ///
+    ///     fn flush(&mut self) -> Result<()> {
+    ///         self.written.lock().unwrap().append(&mut self.block);
+    ///         Ok(())
+    ///     }
+    /// }
+    ///
+    /// let blocks = Blocks::default();
+    /// let job = Job::new("blocks");
+    /// job.source(FromIter::new(1..=3_u64)).sink(blocks.clone());
+    /// Engine::new().run(job).unwrap();
+    /// assert_eq!(*blocks.written.lock().unwrap(), [1, 2, 3]);
+    /// ```
+    ///
     /// # Errors
     /// The job fails with it: which of the gathered events were written is not known.
+    ///
+    /// # Panics
+    /// A panic is caught; the job fails with it.
     fn flush(&mut self) -> Result<()> {
         Ok(())
     }
 
-    /// Called once after the last event, if the job comes to its end.
+    /// Called once after the last event, if the job comes to its end or is drained. By default it
+    /// flushes. A job that is stopped, is killed or fails calls it no more.
     ///
     /// # Errors
     /// The job fails with it.
+    ///
+    /// # Panics
+    /// A panic is caught; the job fails with it.
     fn finish(&mut self) -> Result<()> {
         self.flush()
     }

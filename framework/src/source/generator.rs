@@ -25,6 +25,12 @@ use std::fmt;
 /// ```
 ///
 /// [`SourceStage::rate`](crate::SourceStage::rate) holds it to a rate.
+///
+/// The position is the number of events made. If the function panics, the source is built anew there
+/// and the call comes again; one that panics again and again uses up the restarts.
+///
+/// # Cancel safety
+/// `setup` and `next` never wait, so nothing is dropped on its way.
 #[derive(Clone)]
 pub struct Generator<F> {
     make: F,
@@ -38,6 +44,16 @@ pub struct Generator<F> {
 
 impl<F> Generator<F> {
     /// `make` gets the event's number, from 0.
+    ///
+    /// ```
+    /// use streamwork::prelude::*;
+    ///
+    /// let got = Collect::new();
+    /// let job = Job::new("squares");
+    /// job.source(Generator::indexed(|n| n * n).events(4)).sink(got.clone());
+    /// Engine::new().run(job).unwrap();
+    /// assert_eq!(got.take(), [0, 1, 4, 9]);
+    /// ```
     pub fn indexed(make: F) -> Self {
         Self {
             make,
@@ -63,7 +79,23 @@ impl<F> Generator<F> {
         self
     }
 
-    /// Fixes the number of splits, so that it does not follow the parallelism.
+    /// Fixes the number of splits, so that it does not follow the parallelism. With 0 splits the
+    /// source ends at once.
+    ///
+    /// ```
+    /// use streamwork::prelude::*;
+    ///
+    /// let got = Collect::new();
+    /// let job = Job::new("splits");
+    /// let numbers = job.source(Generator::indexed(|n| n).events(6).splits(3)).parallelism(2);
+    /// numbers.group(Forward).sink(got.clone()).parallelism(2);
+    /// Engine::new().run(job).unwrap();
+    /// assert_eq!(got.of_instance(1), [1, 4]);
+    ///
+    /// let empty = Job::new("no-splits");
+    /// empty.source(Generator::indexed(|n| n).splits(0)).sink(got.clone());
+    /// assert_eq!(Engine::new().run(empty).unwrap().events_in(), 0);
+    /// ```
     #[must_use]
     pub fn splits(mut self, count: usize) -> Self {
         self.splits = Splits::Fixed(count);

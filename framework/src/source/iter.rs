@@ -20,6 +20,9 @@ use std::fmt;
 ///
 /// The position is the number of items taken. To go on from there after a restart, the iterator is
 /// cloned and advanced.
+///
+/// # Cancel safety
+/// `setup` and `next` never wait, so nothing is dropped on its way.
 #[derive(Clone)]
 pub struct FromIter<I> {
     items: I,
@@ -33,13 +36,25 @@ impl<I> FromIter<I>
 where
     I: Iterator + Clone + Send + 'static,
 {
-    /// A source of the items of `items`.
+    /// A source of the items of `items`, which must be `Clone` as an iterator: each split walks through
+    /// a clone of its own.
     pub fn new(items: impl IntoIterator<IntoIter = I>) -> Self {
         let items = items.into_iter();
         Self { items, taken: 0, splits: Splits::PerInstance, skip: (0, 0) }
     }
 
-    /// Fixes the number of splits, so that it does not follow the parallelism.
+    /// Fixes the number of splits, so that it does not follow the parallelism. With 0 splits the
+    /// source ends at once.
+    ///
+    /// ```
+    /// use streamwork::prelude::*;
+    ///
+    /// let got = Collect::new();
+    /// let job = Job::new("in-order");
+    /// job.source(FromIter::new(0..6_u64).splits(1)).parallelism(2).sink(got.clone());
+    /// Engine::new().run(job).unwrap();
+    /// assert_eq!(got.take(), [0, 1, 2, 3, 4, 5]);
+    /// ```
     #[must_use]
     pub fn splits(mut self, count: usize) -> Self {
         self.splits = Splits::Fixed(count);

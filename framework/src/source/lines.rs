@@ -43,6 +43,11 @@ use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
 /// The job fails at its start if the input can't be opened. It fails after the line before if a line
 /// is too long ([`max_line_bytes`](Self::max_line_bytes)) or is not UTF-8, and if reading fails. The
 /// error names the input and the line.
+///
+/// # Cancel safety
+/// Dropping the future of `setup` before the input is open leaves nothing open; a thread that waits
+/// for a named pipe goes on waiting. Dropping that of `next` loses nothing: it emits only when it is
+/// about to return.
 pub struct Lines {
     input: Input,
     max_line_bytes: usize,

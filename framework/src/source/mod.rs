@@ -24,7 +24,7 @@ use std::future::Future;
 /// A source is a set of *splits*, each read by a copy of the struct with a position of its own. The
 /// simple case is one split per instance. Fields marked `#[state]` are that position: the engine
 /// copies them after each `next` that completes, so they should be small, and a source that is
-/// built anew goes on from there.
+/// built anew goes on from there. A job that is started again begins at the prototype's.
 ///
 /// ```
 /// use streamwork::prelude::*;
@@ -72,10 +72,17 @@ pub trait Source: Component {
     }
 
     /// Called once before the first `next`, and again after a restart, then with the position that
-    /// was reached. Connections are opened here.
+    /// was reached. Connections are opened here. The example of [`Splits`] has one.
     ///
     /// # Errors
-    /// At the first start an error ends the job; after a restart it uses up one more try.
+    /// At the first start an error ends the job. After a restart it uses up one more try, and a
+    /// [`Fatal`](crate::Fatal) one ends the job.
+    ///
+    /// # Panics
+    /// A panic is caught, and counts as an error.
+    ///
+    /// # Cancel safety
+    /// The future is dropped if the job ends while it waits; `setup` is not called again then.
     fn setup(&mut self, ctx: &Context) -> impl Future<Output = Result<()>> + Send {
         let _ = ctx;
         async { Ok(()) }
@@ -87,15 +94,19 @@ pub trait Source: Component {
     ///
     /// # Errors
     /// Counts as one failure and is logged; what was emitted before it stays, and `next` is called
-    /// again. Ten errors in a row without an event between, or a [`Fatal`](crate::Fatal) one, end
-    /// the job.
+    /// again. After the first of several errors in a row, without an event between, that is done at
+    /// once; after the second there is a pause of 10 ms, which doubles with each up to 640 ms. The
+    /// tenth in a row ends the job, and so does a [`Fatal`](crate::Fatal) one at once.
     ///
     /// # Panics
-    /// A panic is caught: what the call emitted is taken back and the source is built anew, at the
-    /// position after the last `next` that completed.
+    /// A panic is caught: what the call emitted is taken back and the source is built anew. With a
+    /// position (fields marked `#[state]`) it goes on after the last `next` that completed. Without
+    /// one it begins again: the panic counts as one failure, and what was emitted before is repeated.
+    /// See [`RESUMES`](Self::RESUMES).
     ///
     /// # Cancel safety
-    /// The future is dropped only when the job is drained, stopped or killed.
+    /// The future is dropped only when the job ends: when it is drained, stopped or killed, or fails.
+    /// What it has emitted by then is dropped with it, so wait first and emit after that.
     fn next(
         &mut self,
         out: &mut Emitter<Self::Out>,
@@ -103,6 +114,17 @@ pub trait Source: Component {
 }
 
 /// Whether a source has more.
+///
+/// ```
+/// use futures::executor::block_on;
+/// use streamwork::prelude::*;
+///
+/// let mut source = FromIter::new(["car"]);
+/// let mut out = Emitter::with_room(1);
+/// assert_eq!(block_on(source.next(&mut out)).unwrap(), Progress::More);
+/// assert_eq!(out.as_slice(), ["car"]);
+/// assert_eq!(block_on(source.next(&mut Emitter::new())).unwrap(), Progress::End);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Progress {
     /// Call again.
@@ -112,6 +134,42 @@ pub enum Progress {
 }
 
 /// Into how many splits the input of a source falls.
+///
+/// ```
+/// use streamwork::prelude::*;
+///
+/// /// Emits the number of each of its three parts.
+/// #[derive(Component, Clone, Default)]
+/// struct Parts {
+///     part: usize,
+/// }
+///
+/// impl Source for Parts {
+///     type Out = usize;
+///
+///     fn splits(&self) -> Splits {
+///         Splits::Fixed(3)
+///     }
+///
+///     async fn setup(&mut self, ctx: &Context) -> Result<()> {
+///         self.part = ctx.split().index;
+///         Ok(())
+///     }
+///
+///     async fn next(&mut self, out: &mut Emitter<usize>) -> Result<Progress> {
+///         out.emit(self.part);
+///         Ok(Progress::End)
+///     }
+/// }
+///
+/// let got = Collect::new();
+/// let job = Job::new("parts");
+/// job.source(Parts::default()).parallelism(2).group(Forward).sink(got.clone()).parallelism(2);
+/// Engine::new().run(job).unwrap();
+/// let mut of_first = got.of_instance(0);
+/// of_first.sort();
+/// assert_eq!((of_first, got.of_instance(1)), (vec![0, 2], vec![1]));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Splits {
     /// One for each instance.

@@ -60,6 +60,10 @@ const CHUNK: usize = 64 * 1024;
 /// if a lost connection is not back within that time. It fails after the line before if a line is too
 /// long ([`max_line_bytes`](Self::max_line_bytes)) or is not UTF-8. The error names the peer, and the
 /// line by its number among those that this split received.
+///
+/// # Cancel safety
+/// Dropping the future of `setup` gives up connecting. Dropping that of `next` loses nothing: it emits
+/// only when it is about to return.
 pub struct TcpLines {
     address: String,
     give_up_after: Duration,

@@ -35,18 +35,42 @@ enum Kind {
 
 impl Fault {
     /// A panic at event `event` (from 1) of `component`.
+    ///
+    /// ```
+    /// use streamwork::prelude::*;
+    /// use streamwork::testing::{Fault, Faulty};
+    ///
+    /// let got = Collect::new();
+    /// let job = Job::new("panic");
+    /// let sink = Faulty::new(got.clone(), Some(Fault::panic("collect", 2)));
+    /// job.source(FromIter::new(1..=3_u64)).sink(sink);
+    /// let outcome = Engine::new().run(job).unwrap();
+    /// assert_eq!((got.take(), outcome.restarts()), (vec![1, 3], 1));
+    /// ```
     #[must_use]
     pub fn panic(component: &str, event: u64) -> Self {
         Self { kind: Kind::Panic, component: component.to_owned(), event, always: false }
     }
 
-    /// An error at event `event` (from 1) of `component`.
+    /// An error at event `event` (from 1) of `component`. The example of [`Faulty`] has one.
     #[must_use]
     pub fn error(component: &str, event: u64) -> Self {
         Self { kind: Kind::Error, component: component.to_owned(), event, always: false }
     }
 
     /// The same at every event from that one on.
+    ///
+    /// ```
+    /// use streamwork::prelude::*;
+    /// use streamwork::testing::{Fault, Faulty};
+    ///
+    /// let got = Collect::new();
+    /// let job = Job::new("errors");
+    /// let sink = Faulty::new(got.clone(), Some(Fault::error("collect", 2).always()));
+    /// job.source(FromIter::new(1..=3_u64)).sink(sink);
+    /// let outcome = Engine::new().run(job).unwrap();
+    /// assert_eq!((got.take(), outcome.failed()), (vec![1], 2));
+    /// ```
     #[must_use]
     pub fn always(self) -> Self {
         Self { always: true, ..self }

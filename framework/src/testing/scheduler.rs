@@ -51,12 +51,34 @@ impl Scheduler {
     }
 
     /// Drains the job after this many steps.
+    ///
+    /// ```
+    /// use streamwork::prelude::*;
+    /// use streamwork::testing::Scheduler;
+    ///
+    /// let job = Job::new("endless");
+    /// job.source(FromIter::new(0_u64..)).sink(Collect::new());
+    /// let outcome = Scheduler::seeded(1).drain_after(500).run(job).unwrap();
+    /// assert_eq!(outcome.status(), JobStatus::Drained);
+    /// assert_eq!(outcome.events_in(), outcome.events_out());
+    /// ```
     #[must_use]
     pub fn drain_after(self, steps: u64) -> Self {
         Self { ending: Some((steps, Ending::Drain)), ..self }
     }
 
     /// Stops the job after this many steps.
+    ///
+    /// ```
+    /// use streamwork::prelude::*;
+    /// use streamwork::testing::Scheduler;
+    ///
+    /// let job = Job::new("endless");
+    /// job.source(FromIter::new(0_u64..)).sink(Collect::new());
+    /// let outcome = Scheduler::seeded(1).stop_after(500).run(job).unwrap();
+    /// assert_eq!(outcome.status(), JobStatus::Stopped);
+    /// assert_eq!(outcome.events_in(), outcome.events_out() + outcome.dropped());
+    /// ```
     #[must_use]
     pub fn stop_after(self, steps: u64) -> Self {
         Self { ending: Some((steps, Ending::Stop)), ..self }

@@ -8,6 +8,16 @@ use std::task::{Poll, Waker};
 use std::time::Duration;
 
 /// A point on a clock that never steps back: nanoseconds since the clock was made.
+///
+/// ```
+/// use std::time::Duration;
+/// use streamwork::Moment;
+///
+/// let later = Moment::START + Duration::from_millis(3);
+/// assert_eq!(later.as_nanos(), 3_000_000);
+/// assert_eq!(later.since(Moment::START), Duration::from_millis(3));
+/// assert_eq!(Moment::START.since(later), Duration::ZERO);
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct Moment(u64);
 
@@ -36,7 +46,23 @@ impl std::ops::Add<Duration> for Moment {
     }
 }
 
-/// Where time comes from.
+/// Where time comes from. An instance has it from its [`Context`](crate::Context), so that a test can
+/// give it another.
+///
+/// ```
+/// use std::time::Duration;
+/// use streamwork::{Clock, ManualClock, Moment};
+///
+/// fn is_over(clock: &dyn Clock, since: Moment) -> bool {
+///     clock.now().since(since) >= Duration::from_secs(60)
+/// }
+///
+/// let clock = ManualClock::new();
+/// let begin = clock.now();
+/// assert!(!is_over(&clock, begin));
+/// clock.advance(Duration::from_secs(60));
+/// assert!(is_over(&clock, begin));
+/// ```
 pub trait Clock: Send + Sync + fmt::Debug {
     /// Now, on a scale that never steps back.
     fn now(&self) -> Moment;
@@ -49,6 +75,17 @@ pub trait Clock: Send + Sync + fmt::Debug {
 }
 
 /// The system's monotonic clock. Its timers need a tokio runtime, which every arbiter has.
+///
+/// ```
+/// use streamwork::{Clock, Moment, SystemClock};
+///
+/// let clock = SystemClock::new();
+/// let first = clock.now();
+/// assert!(Moment::START <= first && first <= clock.now());
+/// ```
+///
+/// # Panics
+/// Its [`sleep_until`](Clock::sleep_until) panics outside of a tokio runtime.
 #[derive(Clone, Debug)]
 pub struct SystemClock {
     start: std::time::Instant,
@@ -109,6 +146,19 @@ impl ManualClock {
     }
 
     /// Moves the clock on by `d` and wakes whoever slept until then.
+    ///
+    /// ```
+    /// use std::task::{Context, Waker};
+    /// use std::time::Duration;
+    /// use streamwork::{Clock, ManualClock, Moment};
+    ///
+    /// let clock = ManualClock::new();
+    /// let mut sleep = clock.sleep_until(Moment::START + Duration::from_secs(5));
+    /// let mut cx = Context::from_waker(Waker::noop());
+    /// assert!(sleep.as_mut().poll(&mut cx).is_pending());
+    /// clock.advance(Duration::from_secs(5));
+    /// assert!(sleep.as_mut().poll(&mut cx).is_ready());
+    /// ```
     pub fn advance(&self, d: Duration) {
         let due: Vec<Waker> = {
             let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
@@ -123,6 +173,22 @@ impl ManualClock {
     }
 
     /// The earliest moment that somebody sleeps until.
+    ///
+    /// ```
+    /// use std::task::{Context, Waker};
+    /// use std::time::Duration;
+    /// use streamwork::{Clock, ManualClock, Moment};
+    ///
+    /// let clock = ManualClock::new();
+    /// let at = |seconds| Moment::START + Duration::from_secs(seconds);
+    /// let mut cx = Context::from_waker(Waker::noop());
+    /// assert_eq!(clock.next_alarm(), None);
+    /// let (mut late, mut early) = (clock.sleep_until(at(9)), clock.sleep_until(at(5)));
+    /// assert!(late.as_mut().poll(&mut cx).is_pending() && early.as_mut().poll(&mut cx).is_pending());
+    /// assert_eq!(clock.next_alarm(), Some(at(5)));
+    /// ```
+    ///
+    /// A sleep that was dropped is still counted until its moment has passed.
     #[must_use]
     pub fn next_alarm(&self) -> Option<Moment> {
         let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);

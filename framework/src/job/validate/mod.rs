@@ -8,6 +8,16 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 /// One thing that is wrong with a job.
+///
+/// ```
+/// use streamwork::Problem;
+/// use streamwork::prelude::*;
+///
+/// let job = Job::new("idle");
+/// job.source(FromIter::new(["car"])).parallelism(0).sink(Collect::new());
+/// let error = Engine::new().run(job).unwrap_err();
+/// assert_eq!(error.problems(), [Problem::NoInstances { name: "from-iter".into() }]);
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Problem {
@@ -95,6 +105,22 @@ fn arrows(names: &[ComponentName]) -> String {
 }
 
 /// All problems of one job.
+///
+/// ```
+/// use streamwork::prelude::*;
+///
+/// let job = Job::new("idle");
+/// let numbers = job.source(FromIter::new([1_u64]));
+/// numbers.sink(Collect::new());
+/// numbers.sink(Collect::new()).parallelism(0);
+/// match Engine::new().run(job) {
+///     Err(Error::Refused { problems, .. }) => {
+///         assert_eq!(problems.as_slice().len(), 2);
+///         assert!(problems.to_string().starts_with("2 problems: (1) "));
+///     }
+///     other => panic!("{other:?}"),
+/// }
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problems(Vec<Problem>);
 
