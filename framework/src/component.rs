@@ -96,11 +96,11 @@ impl StdError for Fatal {
     note = "add `#[derive(Component)]` to the struct"
 )]
 pub trait Component: Send + 'static {
-    /// A copy of the fields marked `#[state]`. The engine takes it of a source after each `next`, and of
-    /// nothing else in this version.
+    /// A copy of the fields marked `#[state]`. The engine takes it of a source after each `next`; it
+    /// takes none of operators and sinks in this version.
     type Saved: Clone + Send + 'static;
 
-    /// The fields marked `#[state]`.
+    /// The fields marked `#[state]`; [`StateField`] says what the mark does.
     const STATE: &'static [StateField] = &[];
 
     /// Whether the component blocks its thread (`#[component(blocking)]`): each of its instances

@@ -1,5 +1,6 @@
 //! [`Emitter`]: where user logic puts what it makes.
 
+use crate::guard::drop_each;
 use std::fmt;
 
 /// Takes the events that a source or an operator emits while it is being called.
@@ -120,7 +121,8 @@ impl<'a, T> Trial<'a, T> {
 
 impl<T> Drop for Trial<'_, T> {
     fn drop(&mut self) {
-        self.out.buffer.truncate(self.mark);
+        // Perhaps a panic unwinds already: a second one must end here.
+        drop_each(self.out.buffer.drain(self.mark..));
     }
 }
 

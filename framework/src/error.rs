@@ -17,7 +17,7 @@ use std::fmt;
 ///     if n == 2 { Err(Fatal::new("no twos").into()) } else { Ok(()) }
 /// }));
 /// match Engine::new().run(job) {
-///     Err(Error::Failed { job, exhausted, .. }) => assert_eq!((&*job, exhausted), ("sealed", false)),
+///     Err(Error::Failed { failure, exhausted: false, .. }) => assert_eq!(failure.event, Some(2)),
 ///     other => panic!("{other:?}"),
 /// }
 /// ```

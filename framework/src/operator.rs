@@ -43,7 +43,7 @@ pub trait Operator: Component {
     /// What it emits; [`Nothing`](crate::Nothing) if it never does.
     type Out: Event;
 
-    /// Called once before the first event, and again after a restart. The example of [`Context`] has one.
+    /// Called once before the first event, and again after a restart. [`Context`] has an example.
     ///
     /// # Errors
     /// At the first start an error ends the job; after a restart it uses up one more try.

@@ -1,4 +1,14 @@
 //! The names that a job's file imports: `use streamwork::prelude::*;`
+//!
+//! ```
+//! use streamwork::prelude::*;
+//!
+//! let got = Collect::new();
+//! let job = Job::new("numbers");
+//! job.source(FromIter::new(1..=3_u64)).sink(got.clone());
+//! Engine::new().run(job).unwrap();
+//! assert_eq!(got.take(), [1, 2, 3]);
+//! ```
 
 pub use crate::component::{Component, Context, Fatal, Result};
 pub use crate::emitter::Emitter;

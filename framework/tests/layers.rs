@@ -7,7 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 const LEVELS: &[&[&str]] = &[
-    &["id", "time"],
+    &["id", "time", "guard"],
     &["event", "key", "metrics", "emitter", "restart"],
     &["link", "grouping", "watermark"],
     &["component"],

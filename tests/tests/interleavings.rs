@@ -167,6 +167,101 @@ fn order_is_kept_on_every_link() {
     }
 }
 
+/// Emits its numbers, then an error that would come again.
+#[derive(Component, Clone, Debug)]
+struct Breaks {
+    #[state]
+    emitted: u64,
+}
+
+impl Source for Breaks {
+    type Out = Heavy;
+
+    async fn next(&mut self, out: &mut Emitter<Heavy>) -> Result<Progress> {
+        if self.emitted == 40 {
+            return Err(Fatal::new("broken").into());
+        }
+        out.emit(Heavy::new(self.emitted));
+        self.emitted += 1;
+        Ok(Progress::More)
+    }
+}
+
+#[test]
+fn sources_that_are_lost_together_lose_nothing_that_they_had_emitted() {
+    for seed in 0..300 {
+        let got = Collect::new();
+        let job = Job::new("both").link_limits(small_links());
+        job.source(Breaks { emitted: 0 }).parallelism(2).sink(got.clone());
+        let error = Scheduler::seeded(seed).run(job).unwrap_err();
+        assert!(error.to_string().ends_with("error: broken"), "{error}");
+        let streamwork::Error::Failed { counts, .. } = error else { panic!("it failed otherwise") };
+        assert_eq!(got.len() as u64, counts[0].1.emitted, "seed {seed}");
+    }
+}
+
+/// Can't be flushed once it is finished.
+#[derive(Component, Clone, Debug, Default)]
+struct Closed {
+    finished: bool,
+}
+
+impl Sink for Closed {
+    type In = Heavy;
+
+    fn write(&mut self, _: Heavy) -> Result<()> {
+        Ok(())
+    }
+
+    fn flush(&mut self) -> Result<()> {
+        if self.finished { Err("flushed after finish".into()) } else { Ok(()) }
+    }
+
+    fn finish(&mut self) -> Result<()> {
+        self.finished = true;
+        Ok(())
+    }
+}
+
+#[test]
+fn nothing_is_flushed_after_finish() {
+    for seed in 0..300 {
+        let job = Job::new("closed").link_limits(small_links());
+        job.source(FromIter::new((0..20).map(Heavy::new))).parallelism(2).sink(Closed::default());
+        assert_eq!(Scheduler::seeded(seed).run(job).unwrap().events_out(), 20, "seed {seed}");
+    }
+}
+
+#[test]
+fn the_rate_is_shared_among_the_instances() {
+    let got = Collect::new();
+    let job = Job::new("rate");
+    job.source(FromIter::new(0..400_u64)).parallelism(4).rate(100.0).sink(got.clone());
+    let clock = std::sync::Arc::new(std::sync::Mutex::new(None));
+    let seen = std::sync::Arc::clone(&clock);
+    job.source(FromIter::new(0..1_u64)).named("clock").apply_with("hold", move |ctx| {
+        *seen.lock().unwrap() = Some(std::sync::Arc::clone(ctx.clock()));
+        CountFirst
+    });
+    Scheduler::seeded(1).run(job).unwrap();
+    let clock = clock.lock().unwrap().take().unwrap();
+    let seconds = clock.now().since(streamwork::Moment::START).as_secs_f64();
+    // 100 events for each of four instances, at 25 a second.
+    assert!((3.9..5.0).contains(&seconds), "{seconds}");
+}
+
+#[derive(Component, Clone, Debug)]
+struct CountFirst;
+
+impl Operator for CountFirst {
+    type In = u64;
+    type Out = streamwork::Nothing;
+
+    fn apply(&mut self, _: u64, _: &mut Emitter<Self::Out>) -> Result<()> {
+        Ok(())
+    }
+}
+
 #[test]
 fn the_same_seed_is_the_same_run() {
     let run = |seed| {

@@ -369,3 +369,135 @@ fn a_source_is_tried_again_after_its_first_setup_and_not_before() {
     assert_eq!(got.take(), [0, 1, 2, 3, 4, 5]);
     assert_eq!((outcome.restarts(), outcome.failed()), (1, 0));
 }
+
+/// An error that can't be shown, and that is its own cause.
+#[derive(Debug)]
+struct Unspeakable;
+
+impl std::fmt::Display for Unspeakable {
+    fn fmt(&self, _: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        panic!("no words")
+    }
+}
+
+#[derive(Debug)]
+struct Endless;
+
+impl std::fmt::Display for Endless {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("endless")
+    }
+}
+
+impl std::error::Error for Unspeakable {}
+
+impl std::error::Error for Endless {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        Some(self)
+    }
+}
+
+#[test]
+fn an_error_that_cannot_be_shown_fails_the_job_all_the_same() {
+    let run = |fatal: fn() -> Fatal| {
+        let job = Job::new("words");
+        job.source(FromIter::new(0..3_u64)).sink(TryForEach::new(move |_| Err(fatal().into())));
+        Engine::new().run(job).unwrap_err().to_string()
+    };
+    let text = run(|| Fatal::new(Unspeakable));
+    assert!(text.contains("an error without a text (panic at "), "{text}");
+    let text = run(|| Fatal::new(Endless));
+    assert!(text.contains("error: endless: endless"), "{text}");
+}
+
+/// An event whose code panics where it is told to.
+#[derive(Debug)]
+struct Touchy {
+    number: u64,
+    breaks_in: &'static str,
+}
+
+impl Touchy {
+    fn touch(&self, place: &str) {
+        assert!(self.number % 10 != 7 || self.breaks_in != place, "touchy");
+    }
+}
+
+impl Clone for Touchy {
+    fn clone(&self) -> Self {
+        self.touch("clone");
+        Self { ..*self }
+    }
+}
+
+impl Event for Touchy {
+    fn weight(&self) -> usize {
+        self.touch("weight");
+        16
+    }
+}
+
+impl Drop for Touchy {
+    fn drop(&mut self) {
+        if self.breaks_in == "drop" {
+            panic!("touchy");
+        }
+    }
+}
+
+fn touchy(breaks_in: &'static str, events: u64) -> Generator<impl Fn(u64) -> Touchy + Clone> {
+    Generator::indexed(move |number| Touchy { number, breaks_in }).events(events)
+}
+
+#[test]
+fn events_with_code_that_panics_lose_themselves_at_most() {
+    let job = Job::new("weight");
+    job.source(touchy("weight", 100)).sink(ForEach::new(|_| {}));
+    assert_eq!(Engine::new().run(job).unwrap().events_out(), 100);
+
+    let job = Job::new("fan-out");
+    let events = job.source(touchy("clone", 100));
+    events.sink(ForEach::new(|_| {})).named("first");
+    events.sink(ForEach::new(|_| {})).named("last");
+    let outcome = Engine::new().run(job).unwrap();
+    assert_eq!((outcome.events_out(), outcome.failed()), (190, 10));
+
+    let job = Job::new("all");
+    job.source(touchy("clone", 100)).group(All).sink(ForEach::new(|_| {})).parallelism(3);
+    let outcome = Engine::new().run(job).unwrap();
+    assert_eq!((outcome.events_out(), outcome.failed(), outcome.dropped()), (270, 10, 0));
+}
+
+#[test]
+fn events_whose_destructors_panic_are_dropped_one_by_one() {
+    let gate = streamwork_tests::Gate::closed();
+    let held = gate.clone();
+    let job = Job::new("drop");
+    job.source(touchy("drop", u64::MAX)).sink(ForEach::new(move |event: Touchy| {
+        held.pass();
+        std::mem::forget(event);
+    }));
+    let handle = Engine::new().arbiters(2).start(job).unwrap();
+    streamwork_tests::wait_until("events wait", || handle.metrics()[0].1.emitted > 15);
+    handle.stop();
+    gate.open();
+    assert_eq!(handle.wait().unwrap().status(), JobStatus::Stopped);
+}
+
+#[test]
+fn failed_reads_came_in_and_failed() {
+    let job = Job::new("reads");
+    let fault = Fault::error("from-iter", 5);
+    job.source(Faulty::new(FromIter::new(1..=100_u64), Some(fault))).sink(ForEach::new(|_| {}));
+    let outcome = Engine::new().run(job).unwrap();
+    let counts = (outcome.events_in(), outcome.events_out(), outcome.failed(), outcome.dropped());
+    assert_eq!(counts, (100, 99, 1, 0));
+}
+
+#[test]
+fn absurd_parallelism_is_refused() {
+    let job = Job::new("absurd");
+    job.source(FromIter::new(0..3_u64)).sink(ForEach::new(|_| {})).parallelism(usize::MAX);
+    let text = Engine::new().run(job).unwrap_err().to_string();
+    assert!(text.contains("at most 32768 is possible"), "{text}");
+}

@@ -33,6 +33,13 @@ use serde::de::DeserializeOwned;
 pub trait Event: Clone + Send + 'static {
     /// The bytes that this event occupies, its own size in memory by default. Links are bounded by
     /// the sum, so a type with large parts on the heap should count them (`#[event(weight = f)]`).
+    ///
+    /// ```
+    /// use streamwork::Event;
+    ///
+    /// assert_eq!(7_u64.weight(), 8);
+    /// assert!(String::from("a long text").weight() > size_of::<String>());
+    /// ```
     fn weight(&self) -> usize {
         size_of::<Self>()
     }
@@ -44,6 +51,21 @@ pub trait Event: Clone + Send + 'static {
 }
 
 /// An event that can be stored or sent: every type that serde can write and read back.
+///
+/// ```
+/// use serde::{Deserialize, Serialize};
+/// use streamwork::Storable;
+///
+/// #[derive(Serialize, Deserialize)]
+/// struct Vehicle {
+///     kind: String,
+/// }
+///
+/// fn is_storable<T: Storable>() -> bool {
+///     true
+/// }
+/// assert!(is_storable::<Vehicle>());
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` can be neither stored nor sent",
     note = "add `#[derive(Serialize, Deserialize)]`, or `#[event(local)]` if it never has to be"

@@ -106,14 +106,14 @@ impl Fields {
     }
 }
 
-/// A grouping by a part of the event; made by [`Fields::on`].
+/// A grouping by a part of the event; made by [`Fields::on`], which has an example.
 pub struct FieldsOn<K: ?Sized, F> {
     key: F,
     table: Table,
     keys: PhantomData<fn(&K)>,
 }
 
-/// A grouping by a key made from the event; made by [`Fields::by`].
+/// A grouping by a key made from the event; made by [`Fields::by`], which has an example.
 pub struct FieldsBy<K, F> {
     key: F,
     table: Table,

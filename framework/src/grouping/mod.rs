@@ -57,13 +57,38 @@ pub trait Grouping<T>: Clone + Send + 'static {
 
     /// The one instance that gets whole batches, if every event goes there whatever it is. The
     /// engine then hands batches on without a look at the events. The default knows of none.
+    ///
+    /// ```
+    /// use streamwork::grouping::{Target, Targets};
+    /// use streamwork::prelude::*;
+    ///
+    /// /// Everything to the last instance.
+    /// #[derive(Clone)]
+    /// struct Last;
+    ///
+    /// impl<T> Grouping<T> for Last {
+    ///     fn target(&mut self, _: &T, targets: Targets) -> Target {
+    ///         Target::Instance(targets.instances() - 1)
+    ///     }
+    ///
+    ///     fn sole_target(&self, targets: Targets) -> Option<usize> {
+    ///         Some(targets.instances() - 1)
+    ///     }
+    /// }
+    ///
+    /// let got = Collect::new();
+    /// let job = Job::new("last");
+    /// job.source(FromIter::new(["car", "van"])).group(Last).sink(got.clone()).parallelism(3);
+    /// Engine::new().run(job).unwrap();
+    /// assert_eq!(got.of_instance(2), ["car", "van"]);
+    /// ```
     fn sole_target(&self, targets: Targets) -> Option<usize> {
         let _ = targets;
         None
     }
 
     /// Whether events are spread by key groups: the operator then can't have more instances than
-    /// there are groups.
+    /// there are groups. [`Targets`] has an example.
     fn by_key(&self) -> bool {
         false
     }

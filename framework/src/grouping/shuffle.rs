@@ -73,6 +73,11 @@ mod tests {
         assert_eq!(deal(4, 4, 25_000), [25_000; 4]);
     }
 
+    #[test]
+    fn senders_begin_with_different_instances() {
+        assert_eq!(deal(4, 4, 1), [1; 4]);
+    }
+
     proptest! {
         #[test]
         fn one_sender_is_even_to_one(instances in 1_usize..20, events in 0_usize..500) {

@@ -1,8 +1,8 @@
 //! [`Edge`]: from what an instance emitted to the links that it goes out on.
 
-use super::guard::catch;
 use crate::event::Event;
 use crate::grouping::{Grouping, Target, Targets};
+use crate::guard::catch;
 use crate::id::{ComponentName, InstanceId};
 use crate::link::{Control, Lane, LinkSender};
 use std::fmt;
@@ -103,8 +103,11 @@ fn deal<T: Event, G: Grouping<T>>(
             },
             Target::All => {
                 if let Some((last, others)) = lanes.split_last_mut() {
-                    others.iter_mut().for_each(|lane| lane.push(event.clone()));
+                    // All copies are made before the first is sent: a clone that panics takes the
+                    // event with it, and not only some of its copies.
+                    let all: Vec<T> = others.iter().map(|_| event.clone()).collect();
                     *copies += others.len() as u64;
+                    others.iter_mut().zip(all).for_each(|(lane, copy)| lane.push(copy));
                     last.push(event);
                 }
             }

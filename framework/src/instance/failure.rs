@@ -1,8 +1,9 @@
 //! What went wrong in user code, and where.
 
 use crate::component::{BoxError, Fatal};
+use crate::guard::{Panic, catch};
 use crate::id::InstanceId;
-use std::fmt;
+use std::fmt::{self, Write as _};
 use std::sync::Arc;
 
 /// A failure of user code in one instance.
@@ -57,26 +58,87 @@ pub enum Cause {
         place: Option<String>,
     },
     /// User code returned an error while it processed events.
-    Error(Arc<BoxError>),
+    Error(UserError),
     /// `setup` returned an error.
-    Setup(Arc<BoxError>),
-    /// `finish` or `flush` returned an error.
-    Finish(Arc<BoxError>),
+    Setup(UserError),
+    /// `flush` returned an error.
+    Flush(UserError),
+    /// `finish` returned an error.
+    Finish(UserError),
     /// The engine itself lost the instance.
     Died,
 }
 
+/// An error that user code returned, with its text.
+///
+/// The text is made once, where the error came up: the threads that report it run no user code.
+#[derive(Clone)]
+pub struct UserError {
+    text: String,
+    error: Arc<BoxError>,
+}
+
+impl UserError {
+    /// Causes that are followed: an error may name itself as its source.
+    const CHAIN: usize = 16;
+
+    fn new(error: BoxError) -> Self {
+        let error = Fatal::unwrap(error);
+        let text = catch(|| Self::line(&*error));
+        let text = text.unwrap_or_else(|panic| format!("an error without a text ({panic})"));
+        Self { text, error: Arc::new(error) }
+    }
+
+    /// The error with what it came from, on one line.
+    fn line(error: &(dyn std::error::Error + 'static)) -> String {
+        let chain = std::iter::successors(Some(error), |error| (**error).source());
+        let mut line = String::new();
+        for error in chain.take(Self::CHAIN) {
+            let before = line.len();
+            let part =
+                if before == 0 { write!(line, "{error}") } else { write!(line, ": {error}") };
+            if part.is_err() {
+                line.truncate(before);
+                line.push_str("an error without a text");
+            }
+        }
+        line.replace(['\r', '\n'], " ")
+    }
+}
+
+impl fmt::Display for UserError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+impl fmt::Debug for UserError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:?}", self.text)
+    }
+}
+
+impl From<Panic> for Cause {
+    fn from(Panic { message, place }: Panic) -> Self {
+        Self::Panic { message, place }
+    }
+}
+
 impl Cause {
     pub(crate) fn error(error: BoxError) -> Self {
-        Self::Error(Arc::new(Fatal::unwrap(error)))
+        Self::Error(UserError::new(error))
     }
 
     pub(crate) fn setup(error: BoxError) -> Self {
-        Self::Setup(Arc::new(Fatal::unwrap(error)))
+        Self::Setup(UserError::new(error))
+    }
+
+    pub(crate) fn flush(error: BoxError) -> Self {
+        Self::Flush(UserError::new(error))
     }
 
     pub(crate) fn finish(error: BoxError) -> Self {
-        Self::Finish(Arc::new(Fatal::unwrap(error)))
+        Self::Finish(UserError::new(error))
     }
 
     /// The error that user code returned, if that was the cause; without the mark of [`Fatal`].
@@ -97,7 +159,7 @@ impl Cause {
     #[must_use]
     pub fn user_error(&self) -> Option<&(dyn std::error::Error + Send + Sync + 'static)> {
         match self {
-            Self::Error(e) | Self::Setup(e) | Self::Finish(e) => Some(&***e),
+            Self::Error(e) | Self::Setup(e) | Self::Flush(e) | Self::Finish(e) => Some(&**e.error),
             Self::Panic { .. } | Self::Died => None,
         }
     }
@@ -107,35 +169,16 @@ impl fmt::Display for Cause {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Panic { message, place } => {
-                f.write_str("panic")?;
-                if let Some(place) = place {
-                    write!(f, " at {place}")?;
-                }
-                // On one line, as everything that is logged.
-                let lines: Vec<&str> = message.lines().map(str::trim).collect();
-                write!(f, ": {}", lines.join("; "))
+                let panic = Panic { message: message.clone(), place: place.clone() };
+                panic.fmt(f)
             }
-            Self::Error(e) => chain(f, "error", &***e),
-            Self::Setup(e) => chain(f, "setup failed", &***e),
-            Self::Finish(e) => chain(f, "finish failed", &***e),
+            Self::Error(e) => write!(f, "error: {e}"),
+            Self::Setup(e) => write!(f, "setup failed: {e}"),
+            Self::Flush(e) => write!(f, "flush failed: {e}"),
+            Self::Finish(e) => write!(f, "finish failed: {e}"),
             Self::Died => f.write_str("the actor died"),
         }
     }
-}
-
-/// An error with what it came from, on one line.
-fn chain(
-    f: &mut fmt::Formatter<'_>,
-    what: &str,
-    error: &(dyn std::error::Error + 'static),
-) -> fmt::Result {
-    write!(f, "{what}: {error}")?;
-    let mut next = error.source();
-    while let Some(error) = next {
-        write!(f, ": {error}")?;
-        next = error.source();
-    }
-    Ok(())
 }
 
 impl fmt::Display for Failure {

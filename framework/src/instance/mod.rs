@@ -8,7 +8,6 @@
 mod control;
 mod edge;
 mod failure;
-mod guard;
 mod meter;
 mod operator;
 mod output;
@@ -17,8 +16,7 @@ mod source;
 
 pub(crate) use control::{Command, ControlCell};
 pub(crate) use edge::{Edge, RoutedEdge};
-pub use failure::{Cause, Failure};
-pub(crate) use guard::catch;
+pub use failure::{Cause, Failure, UserError};
 pub(crate) use operator::{Logic, OperatorLogic, OperatorMachine, SinkLogic};
 pub(crate) use source::{SourceMachine, splits_of};
 

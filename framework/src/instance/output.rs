@@ -4,6 +4,7 @@ use super::edge::{Edge, EdgeCounts};
 use super::meter::SLICE;
 use crate::emitter::Emitter;
 use crate::event::Event;
+use crate::guard::{catch, drop_each};
 use crate::link::{BatchSize, Control};
 use crate::metrics::Counters;
 use crate::time::Moment;
@@ -20,18 +21,22 @@ pub(crate) struct Output<T> {
     edges: Vec<Box<dyn Edge<T>>>,
     counters: Arc<Counters>,
     counted: EdgeCounts,
+    /// Events in the emitter that were counted.
+    noted: usize,
     frames: u32,
     flushed: Moment,
 }
 
 impl<T: Event> Output<T> {
     const FRAMES: u32 = 8;
+    /// A buffer for more events than this, which one call has filled, is not kept.
+    const LARGE: usize = 1 << 14;
 
     pub(crate) fn new(edges: Vec<Box<dyn Edge<T>>>, counters: Arc<Counters>) -> Self {
         let counted = EdgeCounts::default();
         let emitter = Emitter::with_room(1);
         let mut this =
-            Self { emitter, edges, counters, counted, frames: 0, flushed: Moment::START };
+            Self { emitter, edges, counters, counted, noted: 0, frames: 0, flushed: Moment::START };
         this.set_limit();
         this
     }
@@ -43,26 +48,38 @@ impl<T: Event> Output<T> {
         self.emitter.set_limit(BatchSize::for_type::<T>().events.min(most));
     }
 
+    /// Counts what was emitted since the last time.
+    pub(crate) fn note(&mut self) {
+        let emitted = self.emitter.len();
+        self.counters.emitted.add((emitted - self.noted) as u64);
+        self.noted = emitted;
+    }
+
     /// Routes what was emitted.
     pub(crate) fn route(&mut self) {
-        let emitted = self.emitter.len() as u64;
+        self.note();
+        let emitted = std::mem::take(&mut self.noted);
         if emitted == 0 {
             return;
         }
-        self.counters.emitted.add(emitted);
         let buffer = self.emitter.buffer();
         match self.edges.split_last_mut() {
             None => {
-                self.counters.unread.add(emitted);
-                buffer.clear();
+                self.counters.unread.add(emitted as u64);
+                drop_each(buffer.drain(..));
             }
             Some((last, others)) => {
                 for edge in others.iter_mut() {
-                    edge.push(&mut buffer.clone());
+                    let mut copies = copy(buffer);
+                    self.counters.misrouted.add((emitted - copies.len()) as u64);
+                    edge.push(&mut copies);
                 }
-                self.counters.copies.add(emitted * others.len() as u64);
+                self.counters.copies.add((emitted * others.len()) as u64);
                 last.push(buffer);
             }
+        }
+        if buffer.capacity() > Self::LARGE {
+            *buffer = Vec::new();
         }
         self.count();
         self.set_limit();
@@ -127,12 +144,18 @@ impl<T: Event> Output<T> {
 
     /// Drops and counts what was not sent.
     pub(crate) fn discard(&mut self) {
-        let emitted = self.emitter.len() as u64;
-        self.emitter.buffer().clear();
-        self.counters.emitted.add(emitted);
+        self.note();
+        let emitted = std::mem::take(&mut self.noted) as u64;
+        drop_each(self.emitter.buffer().drain(..));
         let unsent: u64 = self.edges.iter_mut().map(|edge| edge.discard()).sum();
         self.counters.unsent.add(unsent + emitted);
     }
+}
+
+/// A copy of a batch, without the events whose `clone` panics.
+fn copy<T: Clone>(batch: &[T]) -> Vec<T> {
+    catch(|| batch.to_vec())
+        .unwrap_or_else(|_| batch.iter().filter_map(|event| catch(|| event.clone()).ok()).collect())
 }
 
 impl<T> fmt::Debug for Output<T> {

@@ -2,13 +2,13 @@
 
 use super::edge::Edge;
 use super::failure::{Cause, Failure};
-use super::guard::{catch, drop_quietly};
 use super::meter::SLICE;
 use super::output::Output;
 use super::pacer::Pacer;
 use super::{Comeback, Command, Machine, Maker, Report, Seat, failure_is_logged};
 use crate::component::{Context, Fatal, Result, Split};
 use crate::emitter::Emitter;
+use crate::guard::{Panic, catch, drop_quietly};
 use crate::link::{Control, Frame};
 use crate::source::{Progress, Source, Splits};
 use crate::time::Moment;
@@ -18,7 +18,7 @@ use futures::stream;
 use std::fmt;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::task::{self, Poll};
+use std::task::{self, Poll, Waker};
 use std::time::Duration;
 
 /// The splits that instance `index` of `parallelism` reads.
@@ -173,18 +173,18 @@ impl<S: Source> SourceMachine<S> {
     }
 
     /// Builds the source of split `i`, at the position that it had reached.
-    fn build(&mut self, i: usize) -> Result<(), Cause> {
+    fn build(&mut self, i: usize) -> Result<(), Panic> {
         let split = &mut self.splits[i];
         if let Some(old) = split.reader.take() {
             drop_quietly(old);
         }
         let ctx = Context { split: split.split, ..self.seat.ctx.clone() };
         let maker = &mut self.maker;
-        let position = split.position.clone();
+        let position = &split.position;
         let source = catch(|| {
             let mut source = maker(&ctx);
             if let Some(position) = position {
-                source.load(position);
+                source.load(position.clone());
             }
             source
         })?;
@@ -223,9 +223,9 @@ impl<S: Source> SourceMachine<S> {
     /// Polls the reader of split `i` once.
     fn ask(&mut self, i: usize, allowed: usize, cx: &mut task::Context<'_>) -> Asked {
         if self.splits[i].reader.is_none()
-            && let Err(cause) = self.build(i)
+            && let Err(panic) = self.build(i)
         {
-            self.break_down(i, cause);
+            self.lose(i, panic.into());
             return Asked::Progress;
         }
         let split = &mut self.splits[i];
@@ -241,20 +241,22 @@ impl<S: Source> SourceMachine<S> {
             Ok(Poll::Pending) => return Asked::Pending,
             Ok(Poll::Ready(Some(Item::Ready(outcome)))) => self.opened(i, outcome),
             Ok(Poll::Ready(Some(Item::Step { events, outcome, position }))) => {
-                self.splits[i].position = Some(position);
+                if let Some(before) = self.splits[i].position.replace(position) {
+                    drop_quietly(before);
+                }
                 self.stepped(i, events, outcome);
             }
             // The reader never ends by itself.
             Ok(Poll::Ready(None)) => self.splits[i].state = State::Ended,
             Err(panic) => match self.splits[i].state {
                 // As an error of the first setup.
-                State::Opening if self.phase == Phase::New => self.lose(i, panic),
+                State::Opening if self.phase == Phase::New => self.lose(i, panic.into()),
                 State::Reading if Self::COMEBACK == Comeback::Fresh => {
                     // What the call had emitted was taken back, and may not come again.
                     self.seat.counters.failed.add(1);
-                    self.break_down(i, panic);
+                    self.break_down(i, panic.into());
                 }
-                _ => self.break_down(i, panic),
+                _ => self.break_down(i, panic.into()),
             },
         }
         Asked::Progress
@@ -300,6 +302,7 @@ impl<S: Source> SourceMachine<S> {
         } else {
             out.append(&mut events);
         }
+        self.output.note();
         if self.output.emitter.is_full() {
             self.output.route();
             // What came back from the links serves the next call.
@@ -340,9 +343,9 @@ impl<S: Source> SourceMachine<S> {
 
     fn note(&self, i: usize, cause: Cause) {
         let failed = self.seat.counters.failed.get();
+        let failure = self.failure(i, cause);
         if failure_is_logged(failed) {
             let id = &self.seat.ctx.instance;
-            let failure = self.failure(i, cause);
             tracing::warn!(
                 job = &*self.seat.ctx.job,
                 component = %id.component,
@@ -351,6 +354,7 @@ impl<S: Source> SourceMachine<S> {
                 "a read failed: {failure}",
             );
         }
+        drop_quietly(failure);
     }
 
     /// How many events may leave now; `None` if the rate allows none, and an alarm is set.
@@ -408,12 +412,19 @@ impl<S: Source> SourceMachine<S> {
         self.phase = Phase::Closing;
     }
 
+    /// Lets what can leave, leave: blocked or not, there is nothing to do before a credit, an event or
+    /// an order.
+    fn release(&mut self, now: Moment, waker: &Waker) {
+        self.output.flush(now);
+        self.output.is_blocked(waker);
+    }
+
     fn rebuild_broken(&mut self) {
         for i in 0..self.splits.len() {
             if self.splits[i].state == State::Broken
-                && let Err(cause) = self.build(i)
+                && let Err(panic) = self.build(i)
             {
-                self.break_down(i, cause);
+                self.break_down(i, panic.into());
             }
         }
     }
@@ -450,9 +461,11 @@ impl<S: Source> Machine for SourceMachine<S> {
                 self.end(true);
             }
             if self.phase == Phase::Lost {
+                self.release(now, cx.waker());
                 return;
             }
             if self.output.is_blocked(cx.waker()) {
+                self.release(now, cx.waker());
                 return;
             }
             if self.phase == Phase::Closing {
@@ -470,9 +483,7 @@ impl<S: Source> Machine for SourceMachine<S> {
                 None => false,
             };
             if !asked {
-                self.output.flush(now);
-                // Blocked or not, there is nothing to do before a credit, an event or an order.
-                self.output.is_blocked(cx.waker());
+                self.release(now, cx.waker());
                 return;
             }
             now = clock.now();

@@ -62,6 +62,15 @@ impl Graph {
         self.edges.push(edge);
     }
 
+    /// All that is the user's, to be dropped one by one.
+    pub(crate) fn take_apart(&mut self) -> Vec<Box<dyn std::any::Any + Send>> {
+        let nodes =
+            self.nodes.drain(..).map(|node| Box::new(node) as Box<dyn std::any::Any + Send>);
+        let edges =
+            self.edges.drain(..).map(|edge| Box::new(edge) as Box<dyn std::any::Any + Send>);
+        nodes.chain(edges).collect()
+    }
+
     pub(crate) fn node(&self, id: NodeId) -> &Node {
         &self.nodes[id.0]
     }

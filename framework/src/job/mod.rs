@@ -131,7 +131,8 @@ impl Job {
     /// use streamwork::{KeyGroups, Problem};
     ///
     /// let job = Job::new("narrow").key_groups(KeyGroups::new(2).unwrap());
-    /// job.source(FromIter::new(1..=3_u64)).group(Fields::whole()).sink(Collect::new()).parallelism(3);
+    /// let numbers = job.source(FromIter::new(1..=3_u64));
+    /// numbers.group(Fields::whole()).sink(Collect::new()).parallelism(3);
     /// let error = Engine::new().run(job).unwrap_err();
     /// assert!(matches!(error.problems(), [Problem::TooManyInstances { groups: 2, .. }]));
     /// ```
@@ -158,8 +159,8 @@ impl Job {
         self
     }
 
-    /// Sets how often, and how soon, an instance is built anew after a panic. The example of
-    /// [`RestartStrategy`] has one.
+    /// Sets how often, and how soon, an instance is built anew after a panic; [`RestartStrategy`] has
+    /// an example.
     #[must_use]
     pub fn restarts(mut self, strategy: RestartStrategy) -> Self {
         self.restarts = strategy;

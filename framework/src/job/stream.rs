@@ -49,7 +49,7 @@ impl<T: Event> Stream<T> {
         Grouped { stream: Self::new(self.graph.clone(), self.from), grouping }
     }
 
-    /// Applies an operator; each instance is a clone of `operator`. The example of [`Stage`] has one.
+    /// Applies an operator; each instance is a clone of `operator`. [`Stage`] has an example.
     pub fn apply<O>(&self, operator: O) -> Stage<O::Out>
     where
         O: Operator<In = T> + Clone,
@@ -259,8 +259,11 @@ macro_rules! settings {
 ///
 /// let got = Collect::new();
 /// let job = Job::new("doubles");
-/// let doubles = job.source(FromIter::new(1..=3_u64)).apply(Double).named("doubler").parallelism(2);
-/// doubles.sink(got.clone());
+/// job.source(FromIter::new(1..=3_u64))
+///     .apply(Double)
+///     .named("doubler")
+///     .parallelism(2)
+///     .sink(got.clone());
 /// let outcome = Engine::new().run(job).unwrap();
 /// assert_eq!(outcome.component("doubler").unwrap().applied, 3);
 /// assert_eq!(got.take().iter().sum::<u64>(), 12);

@@ -32,7 +32,7 @@ pub use hasher::KeyHasher;
     note = "add `#[derive(Key)]` to the type; a float is no key: group by an integer or a string"
 )]
 pub trait Key: Eq {
-    /// Feeds the value into `hasher`. Equal values must feed the same.
+    /// Feeds the value into `hasher`. Equal values must feed the same. [`KeyHasher`] has an example.
     fn feed(&self, hasher: &mut KeyHasher);
 }
 

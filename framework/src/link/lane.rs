@@ -2,6 +2,7 @@
 
 use super::{Batch, Control, Frame, LinkState, Mailbox, Room};
 use crate::event::Event;
+use crate::guard::{catch, drop_each};
 use crate::id::{Attempt, LinkIndex};
 use std::collections::VecDeque;
 use std::fmt;
@@ -78,6 +79,11 @@ impl<T: Event> Lane<T> {
 
     /// Adds all of `batch` and leaves an empty buffer in its place.
     pub(crate) fn push_batch(&mut self, batch: &mut Vec<T>) {
+        if batch.len() > 2 * self.most {
+            // One call has made more than a batch: it goes out in frames of the usual size.
+            batch.drain(..).for_each(|event| self.push(event));
+            return;
+        }
         if self.partial.is_empty() {
             std::mem::swap(&mut self.partial, batch);
         } else {
@@ -151,33 +157,38 @@ impl<T: Event> Lane<T> {
     }
 
     fn send_ready(&mut self) {
-        while !self.ready.is_empty() {
+        while let Some(first) = self.ready.front() {
             let Some(room) = self.link.state.room() else { return };
-            let Some(mut ready) = self.ready.pop_front() else { return };
-            let (events, bytes) = match &mut ready.batch {
+            let (events, bytes) = match &first.batch {
                 None => (0, 0),
-                Some(batch) => {
-                    let Some((events, bytes)) = fit(batch, room) else {
-                        self.ready.push_front(ready);
-                        return;
-                    };
-                    if events < batch.len() {
-                        let mut part = self.fresh();
-                        part.extend(batch.drain(..events));
-                        self.ready.push_front(ready);
-                        ready = Ready { batch: Some(part), control: None };
-                    }
-                    // Follows events that weigh more than their type.
-                    self.size = BatchSize::new(self.share, bytes.div_ceil(events));
-                    (events, bytes)
-                }
+                Some(batch) => match fit(batch, room) {
+                    None => return,
+                    Some(fitting) => fitting,
+                },
             };
+            let Some(ready) = self.take_ready(events) else { return };
+            if events > 0 {
+                // Follows events that weigh more than their type.
+                self.size = BatchSize::new(self.share, bytes.div_ceil(events));
+            }
             let credit = self.link.state.take(events, bytes);
             self.sent += events as u64;
             let LinkSender { index, attempt, .. } = self.link;
             let frame = Frame::new(index, attempt, ready.batch, ready.control, credit);
             self.link.mailbox.deliver(frame);
         }
+    }
+
+    /// The first whole frame, or its first `events` events if it has more.
+    fn take_ready(&mut self, events: usize) -> Option<Ready<T>> {
+        let more = self.ready.front()?.batch.as_ref().is_some_and(|batch| batch.len() > events);
+        if !more {
+            return self.ready.pop_front();
+        }
+        let mut part = self.fresh();
+        let batch = self.ready.front_mut()?.batch.as_mut()?;
+        part.extend(batch.drain(..events));
+        Some(Ready { batch: Some(part), control: None })
     }
 
     /// Sends what credit allows; if something stays behind, asks to be woken. Says whether whole
@@ -210,9 +221,11 @@ impl<T: Event> Lane<T> {
 
     /// Drops what waits here, and says how many events that were.
     pub(crate) fn discard(&mut self) -> u64 {
-        let waiting = self.ready.drain(..).filter_map(|r| r.batch).map(|b| b.len()).sum::<usize>();
-        let partial = std::mem::take(&mut self.partial).len();
-        (waiting + partial) as u64
+        let waiting = self.ready.drain(..).filter_map(|ready| ready.batch).flat_map(|batch| *batch);
+        let unsent: Vec<T> = waiting.chain(std::mem::take(&mut self.partial)).collect();
+        let count = unsent.len() as u64;
+        drop_each(unsent);
+        count
     }
 }
 
@@ -225,22 +238,34 @@ impl<T> fmt::Debug for Lane<T> {
     }
 }
 
+/// What an event weighs; if its own function panics, as much as its type.
+fn weight<T: Event>(event: &T) -> usize {
+    catch(|| event.weight()).unwrap_or(size_of::<T>())
+}
+
+/// What a batch weighs.
+fn weigh<T: Event>(batch: &[T]) -> usize {
+    // Caught once for all; one by one only if that fails.
+    let whole = catch(|| batch.iter().map(T::weight).fold(0, usize::saturating_add));
+    whole.unwrap_or_else(|_| batch.iter().map(weight).fold(0, usize::saturating_add))
+}
+
 /// How many events from the front of `batch` fit into `room`, and their bytes.
 fn fit<T: Event>(batch: &[T], room: Room) -> Option<(usize, usize)> {
-    let bytes = batch.iter().map(T::weight).sum();
+    let bytes = weigh(batch);
     if bytes <= room.bytes && batch.len() <= room.events {
         return Some((batch.len(), bytes));
     }
-    let mut fitting = (0, 0);
+    let mut fitting: (usize, usize) = (0, 0);
     for event in batch.iter().take(room.events) {
-        let bytes = fitting.1 + event.weight();
+        let bytes = fitting.1.saturating_add(weight(event));
         if bytes > room.bytes {
             break;
         }
         fitting = (fitting.0 + 1, bytes);
     }
     match fitting {
-        (0, _) if room.empty => batch.first().map(|event| (1, event.weight())),
+        (0, _) if room.empty => batch.first().map(|event| (1, weight(event))),
         (0, _) => None,
         fitting => Some(fitting),
     }

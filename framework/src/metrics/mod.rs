@@ -40,6 +40,19 @@ macro_rules! counters {
         /// For each component `received = applied + failed + discarded + waiting` and
         /// `emitted + copies = sent + misrouted + unread + unsent + waiting`, where `waiting` is
         /// zero once the job has ended.
+        ///
+        /// ```
+        /// use streamwork::prelude::*;
+        ///
+        /// let job = Job::new("copies");
+        /// let numbers = job.source(FromIter::new(1..=3_u64));
+        /// numbers.group(All).sink(ForEach::new(|_| {})).parallelism(2);
+        /// let outcome = Engine::new().run(job).unwrap();
+        /// let source = outcome.component("from-iter").unwrap();
+        /// let sink = outcome.component("for-each").unwrap();
+        /// assert_eq!((source.emitted, source.copies, source.sent), (3, 3, 6));
+        /// assert_eq!((sink.received, sink.applied, sink.failed), (6, 6, 0));
+        /// ```
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
         #[non_exhaustive]
         pub struct Counts {
@@ -65,7 +78,7 @@ counters! {
     received,
     /// Processed with success.
     applied,
-    /// Lost to an error or a panic of user code.
+    /// Lost to an error or a panic of user code; of a source, reads that failed.
     failed,
     /// Dropped unprocessed by a stop, a kill or a failed job.
     discarded,

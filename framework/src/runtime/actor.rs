@@ -5,6 +5,7 @@
 //! the waker that the machine holds is woken: by a credit that came home, an order, a timer. So an
 //! instance reads on while it is blocked, and yet holds no more than the credits of its links allow.
 
+use crate::guard::drop_quietly;
 use crate::id::InstanceId;
 use crate::instance::{Cause, Failure, Machine, Report, Reports};
 use crate::link::{Frame, Mailbox};
@@ -41,7 +42,7 @@ impl Message for Quit {
 
 /// The actor that drives one instance.
 pub(super) struct Executor {
-    machine: Box<dyn Machine>,
+    machine: Option<Box<dyn Machine>>,
     death: DeathNotice,
 }
 
@@ -67,6 +68,7 @@ impl Executor {
         machine: Box<dyn Machine>,
         reports: Arc<dyn Reports>,
     ) -> Self {
+        let machine = Some(machine);
         Self { machine, death: DeathNotice { instance, reports: Some(reports) } }
     }
 }
@@ -91,7 +93,9 @@ impl ActorFuture<Executor> for Pump {
         _: &mut Context<Executor>,
         task: &mut task::Context<'_>,
     ) -> Poll<()> {
-        executor.machine.poll(task);
+        if let Some(machine) = &mut executor.machine {
+            machine.poll(task);
+        }
         Poll::Pending
     }
 }
@@ -100,7 +104,9 @@ impl Handler<Frame> for Executor {
     type Result = ();
 
     fn handle(&mut self, frame: Frame, _: &mut Self::Context) {
-        self.machine.accept(frame);
+        if let Some(machine) = &mut self.machine {
+            machine.accept(frame);
+        }
     }
 }
 
@@ -109,8 +115,11 @@ impl Handler<Quit> for Executor {
 
     fn handle(&mut self, _: Quit, ctx: &mut Self::Context) {
         use actix::ActorContext;
-        self.machine.close();
         self.death.reports = None;
+        if let Some(mut machine) = self.machine.take() {
+            machine.close();
+            drop_quietly(machine);
+        }
         ctx.stop();
     }
 }

@@ -78,7 +78,7 @@ pub(crate) fn assemble(
 ) {
     let job: Arc<str> = state.name.as_str().into();
     let placement = Placement {
-        components: graph.nodes.len(),
+        instances: graph.nodes.iter().map(|node| node.parallelism).sum(),
         widest: graph.nodes.iter().map(|node| node.parallelism).max().unwrap_or(1),
         arbiters: shell.arbiters(),
     };
@@ -88,6 +88,7 @@ pub(crate) fn assemble(
         let blocking = graph.node(node).blocking;
         let rate = graph.node(node).rate;
         let links = graph.inputs(node).map(|e| graph.node(graph.edges[e].from).parallelism).sum();
+        let before = graph.nodes[..node.0].iter().map(|node| node.parallelism).sum();
         let mut made = Vec::new();
         for index in 0..parallelism {
             let view = &state.components[node.0].instances[index];
@@ -115,7 +116,7 @@ pub(crate) fn assemble(
             let place = if blocking {
                 Place::OwnThread
             } else {
-                Place::Arbiter(placement.arbiter_of(node.0, index))
+                Place::Arbiter(placement.arbiter_of(before, index))
             };
             let mailbox = shell.spawn(node.0, &view.id, place, machine);
             made.push(Inlet { mailbox, pace, links });

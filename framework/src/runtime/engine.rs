@@ -2,13 +2,14 @@
 
 use super::actor::{Executor, ExecutorMailbox, Quit};
 use super::assembly::{Place, Settings, Shell, assemble, state_of};
-use super::handle::{JobHandle, Outcome};
+use super::handle::{JobHandle, JobStatus, Outcome};
 use super::state::JobState;
 use super::supervisor::{ComponentSupervisor, Conclusion, JobSupervisor, Reporter};
 use super::tree::InstanceState;
 use crate::error::Error;
+use crate::guard::{Panic, catch, drop_quietly};
 use crate::id::InstanceId;
-use crate::instance::{Machine, Reports, catch};
+use crate::instance::{Machine, Reports};
 use crate::job::{Delivery, Graph, Job};
 use crate::link::Mailbox;
 use crate::restart::RestartStrategy;
@@ -16,8 +17,10 @@ use crate::time::SystemClock;
 use actix::{Actor, Addr, Arbiter, System};
 use futures::channel::oneshot;
 use futures::future;
+use std::io;
 use std::sync::Arc;
 use std::sync::mpsc;
+use std::time::Duration;
 use uuid::Uuid;
 
 /// Runs jobs in this process.
@@ -114,7 +117,14 @@ impl Engine {
         std::thread::Builder::new()
             .name("streamwork".to_owned())
             .spawn(move || {
-                if let Some(outcome) = System::new().block_on(start.run(tell)) {
+                let system = match catch(System::new) {
+                    Ok(system) => system,
+                    Err(panic) => {
+                        drop(tell.send(Err(no_threads("its runtime", &panic))));
+                        return;
+                    }
+                };
+                if let Some(outcome) = system.block_on(start.run(tell)) {
                     // If the handle was dropped, nobody asks.
                     drop(ended.send(outcome));
                 }
@@ -142,17 +152,15 @@ struct Start {
 
 impl Start {
     async fn run(mut self, tell: Tell) -> Option<Result<Outcome, Error>> {
-        let run = Uuid::now_v7();
         let job = self.state.name.clone();
-        tracing::info!(
-            job,
-            %run,
-            data_directory = "none",
-            restored = "fresh",
-            delivery = %self.delivery,
-            page = "off",
-            "job started",
-        );
+        let threads = catch(|| (0..self.arbiters).map(|_| Arbiter::new()).collect());
+        let arbiters: Vec<Arbiter> = match threads {
+            Ok(arbiters) => arbiters,
+            Err(panic) => {
+                drop(tell.send(Err(no_threads("its arbiters", &panic))));
+                return None;
+            }
+        };
         let (done, concluded) = oneshot::channel();
         let supervisor = JobSupervisor::new(Arc::clone(&self.state), done).start();
         let clock = &self.settings.clock;
@@ -163,23 +171,42 @@ impl Start {
             })
             .collect();
         let mut shell = Actors {
-            arbiters: (0..self.arbiters).map(|_| Arbiter::new()).collect(),
+            arbiters,
             own_threads: Vec::new(),
             supervisors: components,
             executors: Vec::new(),
         };
         let assembled =
             catch(|| assemble(&mut self.graph, &self.state, &self.settings, &mut shell));
-        if let Err(cause) = assembled {
+        // The prototypes are not needed any more, and their destructors are the user's.
+        self.graph.take_apart().into_iter().for_each(drop_quietly);
+        if let Err(panic) = assembled {
             shell.shut_down(&self.state).await;
-            drop(tell.send(Err(Error::Assembly { job, cause })));
+            drop(tell.send(Err(Error::Assembly { job, cause: panic.into() })));
             return None;
         }
+        self.log_start();
         // Whoever starts a job waits for this.
         drop(tell.send(Ok(supervisor)));
-        let conclusion = concluded.await.unwrap_or_default();
+        let conclusion = concluded.await;
         shell.shut_down(&self.state).await;
-        Some(self.conclude(conclusion))
+        Some(match conclusion {
+            Ok(conclusion) => self.conclude(conclusion),
+            Err(oneshot::Canceled) => Err(Error::EngineDied { job }),
+        })
+    }
+
+    fn log_start(&self) {
+        let run = Uuid::now_v7();
+        tracing::info!(
+            job = self.state.name,
+            %run,
+            data_directory = "none",
+            restored = "fresh",
+            delivery = %self.delivery,
+            page = "off",
+            "job started",
+        );
     }
 
     fn conclude(self, conclusion: Conclusion) -> Result<Outcome, Error> {
@@ -212,6 +239,11 @@ impl Start {
     }
 }
 
+/// The system refused a thread, or what a thread needs.
+fn no_threads(what: &'static str, panic: &Panic) -> Error {
+    Error::Engine { what, source: io::Error::other(panic.message.clone()) }
+}
+
 /// The shell of actors.
 struct Actors {
     arbiters: Vec<Arbiter>,
@@ -230,6 +262,10 @@ struct Running {
 impl Actors {
     /// Closes all instances but those that were left behind, then their threads.
     async fn shut_down(self, state: &JobState) {
+        // After a halt nobody is waited for; at an end that came by itself, user code may still clear
+        // up.
+        let halted = !matches!(state.status(), JobStatus::Finished | JobStatus::Drained);
+        let patience = Duration::from_millis(if halted { 10 } else { 5_000 });
         let abandoned = |id: &InstanceId| {
             state.instances().any(|i| i.id == *id && i.state() == InstanceState::Abandoned)
         };
@@ -242,7 +278,7 @@ impl Actors {
                     job = state.name,
                     component = %running.id.component,
                     instance = running.id.index,
-                    "user code did not return in time; its thread is left behind",
+                    "the instance did not come to its end in time; its thread is left behind",
                 );
                 join[running.place] = false;
             } else {
@@ -254,18 +290,29 @@ impl Actors {
             .filter(|(own, place, _)| if *own { keep.1[*place] } else { keep.0[*place] })
             .map(|(_, _, address)| async move { address.send(Quit).await });
         // An executor that died has reported it already.
-        drop(future::join_all(on_live_threads).await);
+        let closed = future::join_all(on_live_threads);
+        let in_time = tokio::time::timeout(patience, closed).await.is_ok();
         let arbiters = self.arbiters.into_iter().zip(keep.0);
         let own_threads = self.own_threads.into_iter().zip(keep.1);
-        let mut threads: Vec<(Arbiter, bool)> = arbiters.chain(own_threads).collect();
+        let threads: Vec<(Arbiter, bool)> = arbiters.chain(own_threads).collect();
         threads.iter().for_each(|(arbiter, _)| {
             arbiter.stop();
         });
-        for (arbiter, join) in threads.drain(..) {
-            // A thread that cannot be joined has panicked; its executors reported their death.
-            if join {
+        // Joined from a thread that can be left behind: an arbiter's runtime waits for blocking calls
+        // of user code without end.
+        let (tell, told) = mpsc::sync_channel(1);
+        let join = move || {
+            for (arbiter, _) in threads.into_iter().filter(|(_, join)| *join) {
+                // A thread that cannot be joined has panicked; its executors reported their death.
                 drop(arbiter.join());
             }
+            // If nobody waits any more, nobody is told.
+            tell.send(()).unwrap_or_default();
+        };
+        let joining = std::thread::Builder::new().name("streamwork".to_owned()).spawn(join);
+        let joined = joining.is_ok() && told.recv_timeout(patience).is_ok();
+        if !(in_time && joined) {
+            tracing::warn!(job = state.name, "blocking calls of user code are left behind");
         }
     }
 }

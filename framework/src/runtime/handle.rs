@@ -119,8 +119,8 @@ impl JobHandle {
         Self { state, supervisor, end }
     }
 
-    /// Blocks the thread until the job has ended. Inside an async runtime, where a thread is not to be
-    /// blocked, await [`finished`](Self::finished).
+    /// Blocks the thread until the job has ended. Inside an async runtime, where a thread is not to
+    /// be blocked, await [`finished`](Self::finished).
     ///
     /// # Errors
     /// [`Error::Failed`] if a failure ended it.
@@ -174,8 +174,8 @@ impl JobHandle {
         post(&self.supervisor, Ending::Stop);
     }
 
-    /// Ends the job now. As [`stop`](Self::stop), and once a job checkpoints, without one. The example
-    /// of [`JobStatus`] has one.
+    /// Ends the job now. As [`stop`](Self::stop), and once a job checkpoints, without one.
+    /// [`JobStatus`] has an example.
     pub fn kill(&self) {
         post(&self.supervisor, Ending::Kill);
     }
@@ -195,6 +195,17 @@ impl JobHandle {
     pub fn detach(self) {}
 
     /// What the job is doing.
+    ///
+    /// ```
+    /// use streamwork::prelude::*;
+    ///
+    /// let job = Job::new("endless");
+    /// job.source(FromIter::new(0_u64..)).sink(ForEach::new(|_| {}));
+    /// let handle = Engine::new().start(job).unwrap();
+    /// assert!(matches!(handle.status(), JobStatus::Starting | JobStatus::Running));
+    /// handle.stop();
+    /// handle.wait().unwrap();
+    /// ```
     #[must_use]
     pub fn status(&self) -> JobStatus {
         self.state.status()
@@ -354,11 +365,14 @@ impl Outcome {
     pub(crate) fn of(state: &JobState) -> Self {
         let mut events_in = 0;
         let mut events_out = 0;
+        let mut failed_reads = 0;
         let mut total = Counts::default();
         for component in &state.components {
             let counts: Counts = component.instances.iter().map(|i| i.counters.read()).sum();
             if component.role == Role::Source {
-                events_in += counts.emitted;
+                // What could not be read came in, and failed.
+                events_in += counts.emitted + counts.failed;
+                failed_reads += counts.failed;
             }
             if component.last {
                 events_out += counts.applied;
@@ -367,7 +381,8 @@ impl Outcome {
         }
         // What was emitted and never met user code again; so it holds also for instances that were
         // left behind and could not count any more.
-        let gone = total.unread + total.misrouted + total.applied + total.failed;
+        let failed = total.failed - failed_reads;
+        let gone = total.unread + total.misrouted + total.applied + failed;
         let dropped = (total.emitted + total.copies).saturating_sub(gone);
         Self { tree: state.tree(), events_in, events_out, dropped, total }
     }
@@ -378,7 +393,7 @@ impl Outcome {
         self.tree.status
     }
 
-    /// Events that the sources emitted.
+    /// Events that the sources emitted, and reads of theirs that failed.
     #[must_use]
     pub fn events_in(&self) -> u64 {
         self.events_in

@@ -4,7 +4,7 @@
 use super::handle::JobStatus;
 use super::state::{ComponentView, JobState};
 use super::tree::InstanceState;
-use crate::instance::{Command, Failure, Report};
+use crate::instance::{Cause, Command, Failure, Report};
 use crate::job::Role;
 use crate::restart::{Budget, Decision, RestartStrategy};
 use crate::time::Moment;
@@ -145,9 +145,10 @@ pub(crate) enum Deadline {
     Conclude,
 }
 
-/// How long instances have to react to a halt. They look up every quarter of a millisecond, unless
-/// user code holds them.
+/// How long instances have to react to a halt, all together and each of them. They look up every
+/// quarter of a millisecond, unless user code holds them; but many need their turn on few cores.
 const GRACE: Duration = Duration::from_millis(30);
+const GRACE_EACH: Duration = Duration::from_millis(1);
 
 /// How long what is under way may take after a source was lost.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -215,9 +216,14 @@ impl JobSupervision {
 
     /// An instance is lost. The first such failure is the cause; what fails while the job ends is not.
     fn fail(&mut self, component: usize, failure: Failure, exhausted: bool) {
+        let source = self.state.components[component].role == Role::Source;
+        let died = matches!(failure.cause, Cause::Died);
         if self.failure.is_some() {
-            // What is under way can't be waited for any more.
-            self.halt(self.state.status());
+            // A second source that is lost retires like the first. Without an operator, or an actor
+            // that could close its links, what is under way can't be waited for any more.
+            if self.state.status() == JobStatus::Failing && (!source || died) {
+                self.halt(JobStatus::Failing);
+            }
             return;
         }
         if !self.state.status().is_running() {
@@ -231,7 +237,7 @@ impl JobSupervision {
             if exhausted { ": the restarts are used up" } else { "" },
         );
         self.failure = Some((failure, exhausted));
-        if self.state.components[component].role == Role::Source {
+        if source && !died {
             // What the sources have emitted is processed before the job ends.
             self.state.set_status(JobStatus::Failing);
             self.give(Command::Retire);
@@ -266,7 +272,9 @@ impl JobSupervision {
     fn halt(&mut self, status: JobStatus) {
         self.state.set_status(status);
         self.give(Command::Halt);
-        self.deadline = Some((GRACE, Deadline::Conclude));
+        let instances = u32::try_from(self.state.instances().count()).unwrap_or(u32::MAX);
+        let grace = GRACE.saturating_add(GRACE_EACH.saturating_mul(instances));
+        self.deadline = Some((grace, Deadline::Conclude));
     }
 
     /// The deadline that was set since the last look: to be kept by [`on_deadline`](Self::on_deadline).

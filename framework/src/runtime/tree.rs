@@ -18,6 +18,8 @@ use std::fmt;
 /// let tree = outcome.tree().to_string();
 /// assert!(tree.starts_with("numbers: finished\n"), "{tree}");
 /// assert!(tree.contains("── for-each (sink)"), "{tree}");
+/// assert_eq!((&*outcome.tree().job, outcome.tree().status), ("numbers", JobStatus::Finished));
+/// assert_eq!(outcome.tree().components.len(), 2);
 /// ```
 #[derive(Clone, Debug)]
 #[non_exhaustive]

@@ -56,6 +56,17 @@ impl<T> Collect<T> {
 
 impl<T: Clone> Collect<T> {
     /// A copy of what instance `index` collected.
+    ///
+    /// ```
+    /// use streamwork::prelude::*;
+    ///
+    /// let got = Collect::new();
+    /// let job = Job::new("all");
+    /// job.source(FromIter::new(["car"])).group(All).sink(got.clone()).parallelism(2);
+    /// Engine::new().run(job).unwrap();
+    /// assert_eq!(got.of_instance(1), ["car"]);
+    /// assert_eq!(got.len(), 2);
+    /// ```
     #[must_use]
     pub fn of_instance(&self, index: usize) -> Vec<T> {
         let events = self.lock();

@@ -45,7 +45,7 @@ pub trait Sink: Component {
     /// What it takes in.
     type In: Event;
 
-    /// Called once before the first event, and again after a restart. The example of [`Context`] has one.
+    /// Called once before the first event, and again after a restart. [`Context`] has an example.
     ///
     /// # Errors
     /// At the first start an error ends the job; after a restart it uses up one more try.

@@ -53,6 +53,7 @@ use std::future::Future;
 /// job.source(Countdown { left: 3 }).sink(got.clone());
 /// Engine::new().run(job).unwrap();
 /// assert_eq!(got.take(), [3, 2, 1]);
+/// assert!(Countdown::RESUMES);
 /// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no source",
@@ -72,7 +73,7 @@ pub trait Source: Component {
     }
 
     /// Called once before the first `next`, and again after a restart, then with the position that
-    /// was reached. Connections are opened here. The example of [`Splits`] has one.
+    /// was reached. Connections are opened here. [`Splits`] has an example.
     ///
     /// # Errors
     /// At the first start an error ends the job. After a restart it uses up one more try, and a
@@ -106,7 +107,7 @@ pub trait Source: Component {
     ///
     /// # Cancel safety
     /// The future is dropped only when the job ends: when it is drained, stopped or killed, or fails.
-    /// What it has emitted by then is dropped with it, so wait first and emit after that.
+    /// What the call has emitted by then is lost with it and not counted: wait first, then emit.
     fn next(
         &mut self,
         out: &mut Emitter<Self::Out>,

@@ -52,7 +52,7 @@ impl Fault {
         Self { kind: Kind::Panic, component: component.to_owned(), event, always: false }
     }
 
-    /// An error at event `event` (from 1) of `component`. The example of [`Faulty`] has one.
+    /// An error at event `event` (from 1) of `component`; [`Faulty`] has an example.
     #[must_use]
     pub fn error(component: &str, event: u64) -> Self {
         Self { kind: Kind::Error, component: component.to_owned(), event, always: false }

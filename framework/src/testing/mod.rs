@@ -1,5 +1,16 @@
 //! For tests (feature `test-util`): a whole job on one thread in an order that a seed decides, and
 //! faults on cue.
+//!
+//! ```
+//! use streamwork::prelude::*;
+//! use streamwork::testing::{Fault, Faulty, Scheduler};
+//!
+//! let sink = Faulty::new(ForEach::new(|_| {}), Some(Fault::panic("for-each", 2)));
+//! let job = Job::new("numbers");
+//! job.source(FromIter::new(1..=3_u64)).sink(sink);
+//! let outcome = Scheduler::seeded(7).run(job).unwrap();
+//! assert_eq!((outcome.events_out(), outcome.restarts()), (2, 1));
+//! ```
 
 mod fault;
 mod scheduler;

@@ -183,8 +183,8 @@ impl ManualClock {
     /// let at = |seconds| Moment::START + Duration::from_secs(seconds);
     /// let mut cx = Context::from_waker(Waker::noop());
     /// assert_eq!(clock.next_alarm(), None);
-    /// let (mut late, mut early) = (clock.sleep_until(at(9)), clock.sleep_until(at(5)));
-    /// assert!(late.as_mut().poll(&mut cx).is_pending() && early.as_mut().poll(&mut cx).is_pending());
+    /// let mut sleeps = [clock.sleep_until(at(9)), clock.sleep_until(at(5))];
+    /// assert!(sleeps.iter_mut().all(|sleep| sleep.as_mut().poll(&mut cx).is_pending()));
     /// assert_eq!(clock.next_alarm(), Some(at(5)));
     /// ```
     ///

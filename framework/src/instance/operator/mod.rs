@@ -2,13 +2,13 @@
 
 use super::edge::Edge;
 use super::failure::{Cause, Failure};
-use super::guard::{catch, drop_quietly};
 use super::meter::{Meter, SLICE};
 use super::output::Output;
 use super::{Comeback, Command, Machine, Maker, Report, Seat, failure_is_logged};
 use crate::component::{BoxError, Context, Fatal, Result};
 use crate::emitter::{Emitter, Trial};
 use crate::event::{Event, Nothing};
+use crate::guard::{catch, drop_each, drop_quietly};
 use crate::id::{CheckpointId, LinkIndex};
 use crate::link::{Batch, Control, Credit, Frame};
 use crate::operator::Operator;
@@ -18,7 +18,7 @@ use crate::watermark::{Advance, Frontier};
 use std::collections::VecDeque;
 use std::fmt;
 use std::sync::Arc;
-use std::task;
+use std::task::{self, Waker};
 use std::vec::Drain;
 
 /// What operators and sinks have in common.
@@ -169,18 +169,27 @@ impl<L: Logic> OperatorMachine<L> {
         }
     }
 
-    /// Builds the component and sets it up.
-    fn build(&mut self) -> Result<(), Cause> {
+    /// Builds the component and sets it up. If that fails, says whether it would fail again.
+    fn build(&mut self) -> Result<(), (Cause, bool)> {
         if let Some(old) = self.logic.take() {
             drop_quietly(old);
         }
         let (maker, ctx) = (&mut self.maker, &self.seat.ctx);
-        let logic = catch(|| {
+        let built = catch(|| {
             let mut logic = maker(ctx);
             logic.setup(ctx).map(|()| logic)
-        })?;
-        self.logic = Some(logic.map_err(Cause::setup)?);
-        Ok(())
+        });
+        match built {
+            Ok(Ok(logic)) => {
+                self.logic = Some(logic);
+                Ok(())
+            }
+            Ok(Err(error)) => {
+                let fatal = Fatal::is(&*error);
+                Err((Cause::setup(error), fatal))
+            }
+            Err(panic) => Err((panic.into(), false)),
+        }
     }
 
     fn start(&mut self) {
@@ -189,7 +198,8 @@ impl<L: Logic> OperatorMachine<L> {
                 self.phase = Phase::Running;
                 self.seat.reports.report(Report::Ready);
             }
-            Err(cause) => self.lose(cause, None),
+            // Nothing has worked yet that could work again.
+            Err((cause, _)) => self.lose(cause, None),
         }
     }
 
@@ -200,7 +210,8 @@ impl<L: Logic> OperatorMachine<L> {
                 self.seat.counters.restarts.add(1);
                 self.seat.reports.report(Report::Restarted);
             }
-            Err(cause) => self.break_down(cause, None),
+            Err((cause, true)) => self.lose(cause, None),
+            Err((cause, false)) => self.break_down(cause, None),
         }
     }
 
@@ -259,8 +270,10 @@ impl<L: Logic> OperatorMachine<L> {
         loop {
             let before = events.len();
             let out = &mut self.output.emitter;
-            let stop = catch(|| process(logic, &mut events, out)).unwrap_or_else(Stop::Panic);
+            let stop = catch(|| process(logic, &mut events, out));
+            let stop = stop.unwrap_or_else(|panic| Stop::Panic(panic.into()));
             let taken = (before - events.len()) as u64;
+            self.output.note();
             self.processed += taken;
             let counters = &self.seat.counters;
             match stop {
@@ -353,7 +366,10 @@ impl<L: Logic> OperatorMachine<L> {
 
     /// Passes a barrier on once it has come over every link that has not ended.
     fn pass_on_barrier(&mut self) {
-        let slowest = self.inputs.iter().filter(|i| !i.ended).map(|i| i.barrier).min();
+        // After the end of data barriers go on, and wait for all links.
+        let all_ended = self.inputs.iter().all(|i| i.ended);
+        let waited_for = self.inputs.iter().filter(|i| all_ended || !i.ended);
+        let slowest = waited_for.map(|i| i.barrier).min();
         if let Some(Some(n)) = slowest
             && self.barrier < Some(n)
         {
@@ -369,8 +385,8 @@ impl<L: Logic> OperatorMachine<L> {
         let finished = catch(|| {
             let trial = Trial::begin(out);
             logic.finish(trial.out).map(|()| trial.keep())
-        })
-        .and_then(|r| r.map_err(Cause::finish));
+        });
+        let finished = finished.map_err(Cause::from).and_then(|r| r.map_err(Cause::finish));
         match finished {
             Ok(()) => {
                 self.output.control(Control::End);
@@ -383,24 +399,41 @@ impl<L: Logic> OperatorMachine<L> {
     /// Nothing more to read: what was gathered leaves.
     fn rest(&mut self, now: Moment) {
         self.output.flush(now);
-        if let Some(logic) = &mut self.logic {
-            let flushed = catch(|| logic.flush()).and_then(|r| r.map_err(Cause::finish));
-            if let Err(cause) = flushed {
+        // Once finished, a component has nothing left to flush.
+        if self.phase == Phase::Running
+            && let Some(logic) = &mut self.logic
+        {
+            let flushed = catch(|| logic.flush()).map_err(Cause::from);
+            if let Err(cause) = flushed.and_then(|r| r.map_err(Cause::flush)) {
                 self.lose(cause, None);
             }
         }
     }
 
-    fn drop_everything(&mut self) {
+    /// Lets what can leave, leave, since this poll is over; says whether frames wait for credit.
+    fn release(&mut self, now: Moment, waker: &Waker) -> bool {
+        self.output.flush(now);
+        self.output.is_blocked(waker)
+    }
+
+    /// Drops the component, within the time that it has to come to its end.
+    fn dismiss(&mut self) {
         self.phase = Phase::Over;
+        if let Some(logic) = self.logic.take() {
+            drop_quietly(logic);
+        }
+    }
+
+    fn drop_everything(&mut self) {
+        self.dismiss();
         let mut discarded = 0;
         if let Some(current) = self.current.take() {
             discarded += current.len();
-            drop_quietly(current);
+            drop_each(current.events.into_iter().flat_map(|batch| *batch));
         }
-        for frame in self.inbox.drain(..) {
+        for frame in std::mem::take(&mut self.inbox) {
             discarded += frame.events();
-            drop_quietly(frame);
+            discard::<L::In>(frame);
         }
         self.seat.counters.discarded.add(discarded as u64);
         self.output.discard();
@@ -441,11 +474,20 @@ fn process<L: Logic>(
     Stop::Done
 }
 
+/// Drops a frame with its events, one by one.
+fn discard<T: Send + 'static>(frame: Frame) {
+    let (events, _, credit) = frame.open::<T>();
+    drop_each(events.into_iter().flat_map(|batch| *batch));
+    drop(credit);
+}
+
 /// Logs an event that was lost to an error.
 #[cold]
 fn note(seat: &Seat, event: u64, error: BoxError) {
     let failed = seat.counters.failed.get();
-    if failure_is_logged(failed) {
+    if !failure_is_logged(failed) {
+        drop_quietly(error);
+    } else {
         let id = &seat.ctx.instance;
         let cause = Cause::error(error);
         let failure = Failure { instance: id.clone(), event: Some(event), cause };
@@ -456,6 +498,7 @@ fn note(seat: &Seat, event: u64, error: BoxError) {
             failed,
             "event lost: {failure}",
         );
+        drop_quietly(failure);
     }
 }
 
@@ -469,7 +512,7 @@ impl<L: Logic> Machine for OperatorMachine<L> {
         self.seat.counters.received.add(events);
         if self.phase == Phase::Over {
             self.seat.counters.discarded.add(events);
-            drop_quietly(frame);
+            discard::<L::In>(frame);
         } else {
             self.inbox.push_back(frame);
         }
@@ -497,13 +540,15 @@ impl<L: Logic> Machine for OperatorMachine<L> {
                 _ => {}
             }
             if self.phase == Phase::Broken {
+                self.release(now, cx.waker());
                 return;
             }
             if self.output.is_blocked(cx.waker()) {
+                self.release(now, cx.waker());
                 return;
             }
             if self.phase == Phase::Closing {
-                self.phase = Phase::Over;
+                self.dismiss();
                 self.seat.reports.report(Report::Ended);
                 return;
             }
@@ -513,10 +558,9 @@ impl<L: Logic> Machine for OperatorMachine<L> {
             }
             if self.current.is_none() && !self.next_frame() {
                 self.rest(now);
-                if self.phase == Phase::Broken || self.output.is_blocked(cx.waker()) {
-                    return;
+                if !self.release(now, cx.waker()) {
+                    self.idle = true;
                 }
-                self.idle = true;
                 return;
             }
             now = self.advance(now);
@@ -530,9 +574,6 @@ impl<L: Logic> Machine for OperatorMachine<L> {
 
     fn close(&mut self) {
         self.drop_everything();
-        if let Some(logic) = self.logic.take() {
-            drop_quietly(logic);
-        }
     }
 }
 

@@ -50,6 +50,17 @@ pub enum Problem {
         /// The component.
         name: ComponentName,
     },
+    /// More instances than a job can have.
+    #[error(
+        "{name:?} has parallelism {parallelism}: at most {} is possible",
+        Problem::MOST_INSTANCES
+    )]
+    AbsurdParallelism {
+        /// The component.
+        name: ComponentName,
+        /// Its parallelism.
+        parallelism: usize,
+    },
     /// More instances than keys can be spread over.
     #[error(
         "{name:?} is grouped by key and has parallelism {parallelism}, but the job has {groups} \
@@ -97,6 +108,10 @@ pub enum Problem {
         /// The components on it, in the direction of the stream.
         names: Vec<ComponentName>,
     },
+}
+
+impl Problem {
+    const MOST_INSTANCES: usize = 32_768;
 }
 
 fn arrows(names: &[ComponentName]) -> String {
@@ -193,6 +208,10 @@ fn numbers(graph: &Graph, groups: KeyGroups, problems: &mut Vec<Problem>) {
         let name = || node.name.clone();
         if node.parallelism == 0 {
             problems.push(Problem::NoInstances { name: name() });
+        }
+        if node.parallelism > Problem::MOST_INSTANCES {
+            let parallelism = node.parallelism;
+            problems.push(Problem::AbsurdParallelism { name: name(), parallelism });
         }
         let by_key = graph.inputs(id).any(|e| graph.edges[e].by_key);
         if by_key && node.parallelism > groups.count() {

@@ -90,7 +90,7 @@ fn credits_come_home_when_a_panic_unwinds() {
         lane.push(parcel(round));
         lane.flush();
         let frame = inbox.pop().unwrap();
-        let caught = crate::instance::catch(move || {
+        let caught = crate::guard::catch(move || {
             let _open = frame.open::<Parcel>();
             panic!("in the middle of it");
         });
@@ -246,7 +246,7 @@ proptest! {
                 Action::ReceiveAndPanic => {
                     if let Some(frame) = inbox.pop() {
                         let held = open(frame, &mut received);
-                        let caught = crate::instance::catch(move || {
+                        let caught = crate::guard::catch(move || {
                             let _held = held;
                             panic!("on purpose");
                         });

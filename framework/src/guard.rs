@@ -1,7 +1,7 @@
 //! Runs user code so that a panic in it becomes a value, and stays off the terminal.
 
-use super::Cause;
 use std::cell::{Cell, RefCell};
+use std::fmt;
 use std::panic::{self, AssertUnwindSafe, PanicHookInfo};
 use std::sync::Once;
 
@@ -36,6 +36,26 @@ fn install_hook() {
     });
 }
 
+/// A panic that was caught.
+#[derive(Clone, Debug)]
+pub(crate) struct Panic {
+    pub(crate) message: String,
+    /// As `file:line`.
+    pub(crate) place: Option<String>,
+}
+
+impl fmt::Display for Panic {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("panic")?;
+        if let Some(place) = &self.place {
+            write!(f, " at {place}")?;
+        }
+        // On one line, as everything that is logged.
+        let lines: Vec<&str> = self.message.lines().map(str::trim).collect();
+        write!(f, ": {}", lines.join("; "))
+    }
+}
+
 struct Catching;
 
 impl Catching {
@@ -55,7 +75,7 @@ impl Drop for Catching {
 ///
 /// The caller sees to it that nothing half-changed is used afterwards: a component that panicked is
 /// built anew.
-pub(crate) fn catch<R>(f: impl FnOnce() -> R) -> Result<R, Cause> {
+pub(crate) fn catch<R>(f: impl FnOnce() -> R) -> Result<R, Panic> {
     install_hook();
     let catching = Catching::begin();
     let result = panic::catch_unwind(AssertUnwindSafe(f));
@@ -69,8 +89,14 @@ pub(crate) fn catch<R>(f: impl FnOnce() -> R) -> Result<R, Cause> {
             },
         };
         drop_quietly(payload);
-        Cause::Panic { message, place: PLACE.take() }
+        Panic { message, place: PLACE.take() }
     })
+}
+
+/// Drops values of the user's one by one: a collection that is dropped whole aborts the process if two
+/// of its elements panic.
+pub(crate) fn drop_each<T>(values: impl IntoIterator<Item = T>) {
+    values.into_iter().for_each(drop_quietly);
 }
 
 /// Drops something of the user's; a panic in its destructor ends there.
