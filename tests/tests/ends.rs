@@ -273,3 +273,75 @@ fn what_a_lost_source_had_emitted_is_processed_and_nothing_is_finished() {
         assert_eq!(finished.load(Ordering::SeqCst), 0);
     }
 }
+
+/// Holds its thread in its destructor until the gate opens.
+#[derive(Component, Debug)]
+struct Clinging(Gate);
+
+impl Drop for Clinging {
+    fn drop(&mut self) {
+        self.0.pass();
+    }
+}
+
+impl Sink for Clinging {
+    type In = u64;
+
+    fn write(&mut self, _: u64) -> Result<()> {
+        Ok(())
+    }
+}
+
+/// Waits for a blocking call that ends when the gate opens.
+#[derive(Component, Clone, Debug)]
+struct Calls(Gate);
+
+impl Source for Calls {
+    type Out = u64;
+
+    async fn next(&mut self, _: &mut Emitter<u64>) -> Result<Progress> {
+        let gate = self.0.clone();
+        tokio::task::spawn_blocking(move || gate.pass()).await?;
+        Ok(Progress::More)
+    }
+}
+
+#[test]
+fn a_stop_waits_for_no_destructor_and_no_blocking_call() {
+    let gate = Gate::closed();
+    let job = Job::new("calls");
+    job.source(Calls(gate.clone())).sink(ForEach::new(|_| {}));
+    let handle = Engine::new().start(job).unwrap();
+    wait_until("it runs", || handle.status() == JobStatus::Running);
+    let (outcome, took) = timed(|| {
+        handle.stop();
+        handle.wait().unwrap()
+    });
+    assert!(took < SOON, "{took:?}");
+    assert_eq!(outcome.status(), JobStatus::Stopped);
+
+    let held = gate.clone();
+    let job = Job::new("clinging");
+    job.source(Silent).apply_with("clinging", move |_| ClingingOperator(Clinging(held.clone())));
+    let handle = Engine::new().start(job).unwrap();
+    wait_until("it runs", || handle.status() == JobStatus::Running);
+    let (outcome, took) = timed(|| {
+        handle.stop();
+        handle.wait().unwrap()
+    });
+    assert!(took < SOON, "{took:?}");
+    assert_eq!(outcome.tree().components[1].instances[0].state, InstanceState::Abandoned);
+    gate.open();
+}
+
+#[derive(Component, Debug)]
+struct ClingingOperator(Clinging);
+
+impl Operator for ClingingOperator {
+    type In = u64;
+    type Out = u64;
+
+    fn apply(&mut self, n: u64, _: &mut Emitter<u64>) -> Result<()> {
+        self.0.write(n)
+    }
+}

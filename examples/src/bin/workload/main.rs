@@ -96,12 +96,17 @@ fn main() -> ExitCode {
         Ok(Sum { checksum, outputs }) => {
             let rate = events as f64 / seconds;
             let memory = peak_memory();
-            // Nobody reads it any more: then nobody misses it.
-            drop(writeln!(
+            let written = writeln!(
                 io::stdout(),
                 "W1 {peer} {parallelism} {events} {seconds:.3} {rate:.0} {checksum:016x}:{outputs} {memory}",
-            ));
-            ExitCode::SUCCESS
+            );
+            match written {
+                Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+                    drop(writeln!(io::stderr(), "error: cannot write to standard output: {error}"));
+                    ExitCode::FAILURE
+                }
+                _ => ExitCode::SUCCESS,
+            }
         }
         Err(error) => fail(error),
     }
