@@ -119,10 +119,19 @@ impl<'a, T> Trial<'a, T> {
     }
 }
 
-impl<T> Drop for Trial<'_, T> {
-    fn drop(&mut self) {
+impl<T> Trial<'_, T> {
+    /// Out of line, to keep the loop that hardly ever gets here small.
+    #[cold]
+    #[inline(never)]
+    fn take_back(&mut self) {
         // Perhaps a panic unwinds already: a second one must end here.
         drop_each(self.out.buffer.drain(self.mark..));
+    }
+}
+
+impl<T> Drop for Trial<'_, T> {
+    fn drop(&mut self) {
+        self.take_back();
     }
 }
 
