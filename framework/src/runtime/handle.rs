@@ -157,7 +157,8 @@ impl JobHandle {
 
     /// Ends the job soon: what is under way is dropped and counted as dropped.
     ///
-    /// An instance that user code holds for longer than 30 ms is left behind on its thread.
+    /// An instance that does not react in time (30 ms, and one more for each instance of the job) is
+    /// left behind on its thread; so are blocking calls that it made.
     ///
     /// ```
     /// use streamwork::prelude::*;
