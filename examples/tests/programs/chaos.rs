@@ -45,7 +45,7 @@ fn a_counter_that_panics_always_fails_the_job() {
 #[test]
 fn an_error_of_the_reader_loses_one_event() {
     let end = hundred_cars("error:sensor-reader:5");
-    end.has_code(0).has_end_line(&["events_in=99", "events_out=99", "restarts=0"]);
+    end.has_code(0).has_end_line(&["events_in=100", "events_out=99", "failed=1", "restarts=0"]);
     assert_eq!(totals(&end), (1..=99).collect::<Vec<u64>>());
 }
 
