@@ -37,7 +37,7 @@ macro_rules! counters {
         /// What an instance, a component or a job has counted so far, in events unless it says
         /// otherwise.
         ///
-        /// For each component `received = applied + failed + discarded + waiting` and
+        /// For each operator and sink `received = applied + failed + discarded + waiting`, for each component
         /// `emitted + copies = sent + misrouted + unread + unsent + waiting`, where `waiting` is
         /// zero once the job has ended.
         ///
