@@ -179,7 +179,7 @@ impl Source for InputLines {
     /// Every kind of input does.
     const RESUMES: bool = true;
 
-    fn splits(&self) -> Splits {
+    fn splits(&self) -> Result<Splits> {
         match self {
             Self::Tcp(lines) => lines.splits(),
             Self::File(lines) => lines.splits(),

@@ -44,7 +44,8 @@ pub enum Error {
         /// What each component had counted by then.
         counts: Vec<(ComponentName, Counts)>,
     },
-    /// User code panicked while the job was put together: a `clone` or a `splits`.
+    /// User code failed while the job was put together: a `clone` panicked, or a source could not say
+    /// into which splits it falls.
     #[error("job {job:?} could not be put together: {cause}")]
     Assembly {
         /// The job's name.

@@ -70,7 +70,9 @@ pub mod testing;
 mod time;
 mod watermark;
 
-pub use component::{BoxError, Component, Context, Fatal, Rescale, Result, Split, StateField};
+pub use component::{
+    BoxError, Component, Context, Fatal, Malformed, Rescale, Result, Split, StateField,
+};
 pub use emitter::Emitter;
 pub use error::Error;
 pub use event::{Event, Nothing, Storable};

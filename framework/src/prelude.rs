@@ -10,7 +10,7 @@
 //! assert_eq!(got.take(), [1, 2, 3]);
 //! ```
 
-pub use crate::component::{Component, Context, Fatal, Result};
+pub use crate::component::{Component, Context, Fatal, Malformed, Result};
 pub use crate::emitter::Emitter;
 pub use crate::error::Error;
 pub use crate::event::{Event, Nothing};

@@ -155,7 +155,7 @@ impl Component for Patient {
 impl Source for Patient {
     type Out = String;
 
-    fn splits(&self) -> Splits {
+    fn splits(&self) -> Result<Splits> {
         self.inner.splits()
     }
 

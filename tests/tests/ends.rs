@@ -152,8 +152,8 @@ impl<S: Component> Component for OnlyFirst<S> {
 impl<S: Source> Source for OnlyFirst<S> {
     type Out = S::Out;
 
-    fn splits(&self) -> Splits {
-        Splits::Fixed(1)
+    fn splits(&self) -> Result<Splits> {
+        Ok(Splits::Fixed(1))
     }
 
     async fn setup(&mut self, ctx: &Context) -> Result<()> {

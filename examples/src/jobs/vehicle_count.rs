@@ -87,7 +87,7 @@ impl<S: Source<Out = String>> Source for SensorReader<S> {
 
     const RESUMES: bool = S::RESUMES;
 
-    fn splits(&self) -> Splits {
+    fn splits(&self) -> Result<Splits> {
         self.lines.splits()
     }
 

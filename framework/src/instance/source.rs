@@ -6,7 +6,7 @@ use super::meter::SLICE;
 use super::output::Output;
 use super::pacer::Pacer;
 use super::{Comeback, Command, Machine, Maker, Report, Seat, failure_is_logged};
-use crate::component::{Context, Fatal, Result, Split};
+use crate::component::{Context, Fatal, Malformed, Result, Split};
 use crate::emitter::Emitter;
 use crate::guard::{Panic, catch, drop_quietly};
 use crate::link::{Control, Frame};
@@ -325,6 +325,10 @@ impl<S: Source> SourceMachine<S> {
             }
             Err(error) => {
                 self.seat.counters.failed.add(1);
+                if Malformed::is(&*error) {
+                    self.note(i, Cause::error(error));
+                    return;
+                }
                 split.errors_in_row += 1;
                 let row = split.errors_in_row;
                 if Fatal::is(&*error) || row >= Self::ERRORS_IN_ROW {

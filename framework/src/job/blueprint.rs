@@ -1,7 +1,7 @@
 //! How a component of any type is turned into machines: the types are known here, when the job is
 //! written, and forgotten after.
 
-use crate::component::Context;
+use crate::component::{Context, Result};
 use crate::event::Event;
 use crate::grouping::{Grouping, Targets};
 use crate::id::{ComponentName, InstanceId};
@@ -24,9 +24,9 @@ pub(crate) trait Blueprint: Send {
         rate: Option<f64>,
     ) -> Box<dyn Machine>;
 
-    /// Into how many splits a source falls.
-    fn splits(&self) -> Splits {
-        Splits::PerInstance
+    /// Called once before the first machine is made.
+    fn prepare(&mut self) -> Result<()> {
+        Ok(())
     }
 }
 
@@ -82,11 +82,12 @@ impl<T: Event, G: Grouping<T>> EdgeBlueprint for GroupedEdge<T, G> {
 
 pub(super) struct SourceBlueprint<S> {
     source: S,
+    splits: Splits,
 }
 
 impl<S: Source + Clone> SourceBlueprint<S> {
     pub(super) fn new(source: S) -> Self {
-        Self { source }
+        Self { source, splits: Splits::PerInstance }
     }
 }
 
@@ -100,9 +101,9 @@ impl<S: Source + Clone> Blueprint for SourceBlueprint<S> {
         let source = self.source.clone();
         let maker: Maker<S> = Box::new(move |_| source.clone());
         let (index, parallelism) = (seat.ctx.instance.index, seat.ctx.parallelism);
-        let splits = splits_of(self.splits(), index, parallelism);
+        let splits = splits_of(self.splits, index, parallelism);
         // Each split gets the same share of the rate.
-        let all = match self.splits() {
+        let all = match self.splits {
             Splits::PerInstance => parallelism,
             Splits::Fixed(count) => count,
         };
@@ -110,8 +111,9 @@ impl<S: Source + Clone> Blueprint for SourceBlueprint<S> {
         Box::new(SourceMachine::new(seat, maker, &splits, rate, edges(outputs)))
     }
 
-    fn splits(&self) -> Splits {
-        self.source.splits()
+    fn prepare(&mut self) -> Result<()> {
+        self.splits = self.source.splits()?;
+        Ok(())
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::placement::Placement;
 use super::state::{ComponentView, InstanceView, JobState};
-use crate::component::{Context, Split};
+use crate::component::{Context, Result, Split};
 use crate::grouping::Targets;
 use crate::id::{Attempt, InstanceId, LinkIndex};
 use crate::instance::{Machine, Reports, Seat};
@@ -70,12 +70,18 @@ pub(crate) fn state_of(job: &str, graph: &Graph) -> JobState {
 
 /// Makes all instances and connects them, those without successors first: whoever sends finds its
 /// receivers there.
+///
+/// # Errors
+/// A source could not say into which splits it falls.
 pub(crate) fn assemble(
     graph: &mut Graph,
     state: &JobState,
     settings: &Settings,
     shell: &mut dyn Shell,
-) {
+) -> Result<()> {
+    for node in &mut graph.nodes {
+        node.blueprint.prepare()?;
+    }
     let job: Arc<str> = state.name.as_str().into();
     let placement = Placement {
         instances: graph.nodes.iter().map(|node| node.parallelism).sum(),
@@ -123,6 +129,7 @@ pub(crate) fn assemble(
         }
         inlets.insert(node, made);
     }
+    Ok(())
 }
 
 /// The sending side of edge `e` for instance `sender` of the component that it leaves.

@@ -9,7 +9,7 @@ use super::tree::InstanceState;
 use crate::error::Error;
 use crate::guard::{Panic, catch, drop_quietly};
 use crate::id::InstanceId;
-use crate::instance::{Machine, Reports};
+use crate::instance::{Cause, Machine, Reports};
 use crate::job::{Delivery, Graph, Job};
 use crate::link::Mailbox;
 use crate::restart::RestartStrategy;
@@ -180,9 +180,10 @@ impl Start {
             catch(|| assemble(&mut self.graph, &self.state, &self.settings, &mut shell));
         // The prototypes are not needed any more, and their destructors are the user's.
         self.graph.take_apart().into_iter().for_each(drop_quietly);
-        if let Err(panic) = assembled {
+        let assembled = assembled.map_err(Cause::from).and_then(|made| made.map_err(Cause::setup));
+        if let Err(cause) = assembled {
             shell.shut_down(&self.state).await;
-            drop(tell.send(Err(Error::Assembly { job, cause: panic.into() })));
+            drop(tell.send(Err(Error::Assembly { job, cause })));
             return None;
         }
         self.log_start();

@@ -10,6 +10,7 @@ pub use print::Print;
 
 use crate::component::{Component, Context, Result};
 use crate::event::Event;
+use std::task::{self, Poll};
 
 /// Takes events out of the job.
 ///
@@ -55,6 +56,20 @@ pub trait Sink: Component {
     fn setup(&mut self, ctx: &Context) -> Result<()> {
         let _ = ctx;
         Ok(())
+    }
+
+    /// Whether the next event may be written; asked before each [`write`](Self::write). A sink that has
+    /// to wait for what is outside says `Pending` and arranges to be woken: the instance then reads no
+    /// further, and those before it are held back. By default there is always room.
+    ///
+    /// # Errors
+    /// The job fails with it.
+    ///
+    /// # Panics
+    /// A panic is caught; the job fails with it.
+    fn poll_ready(&mut self, cx: &mut task::Context<'_>) -> Poll<Result<()>> {
+        let _ = cx;
+        Poll::Ready(Ok(()))
     }
 
     /// Called once for each event that is delivered here.
@@ -124,5 +139,31 @@ pub trait Sink: Component {
     /// A panic is caught; the job fails with it.
     fn finish(&mut self) -> Result<()> {
         self.flush()
+    }
+
+    /// [`flush`](Self::flush) for a sink that has to wait: called again whenever it is woken, until it is
+    /// `Ready`, or until there is something to write again. By default it calls `flush`.
+    ///
+    /// # Errors
+    /// As `flush`.
+    ///
+    /// # Panics
+    /// As `flush`.
+    fn poll_flush(&mut self, cx: &mut task::Context<'_>) -> Poll<Result<()>> {
+        let _ = cx;
+        Poll::Ready(self.flush())
+    }
+
+    /// [`finish`](Self::finish) for a sink that has to wait: called again whenever it is woken, until it
+    /// is `Ready`. By default it calls `finish`.
+    ///
+    /// # Errors
+    /// As `finish`.
+    ///
+    /// # Panics
+    /// As `finish`.
+    fn poll_finish(&mut self, cx: &mut task::Context<'_>) -> Poll<Result<()>> {
+        let _ = cx;
+        Poll::Ready(self.finish())
     }
 }

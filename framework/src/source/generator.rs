@@ -137,8 +137,8 @@ where
 {
     type Out = T;
 
-    fn splits(&self) -> Splits {
-        self.splits
+    fn splits(&self) -> Result<Splits> {
+        Ok(self.splits)
     }
 
     async fn setup(&mut self, ctx: &Context) -> Result<()> {

@@ -90,8 +90,8 @@ where
 {
     type Out = I::Item;
 
-    fn splits(&self) -> Splits {
-        self.splits
+    fn splits(&self) -> Result<Splits> {
+        Ok(self.splits)
     }
 
     async fn setup(&mut self, ctx: &Context) -> Result<()> {

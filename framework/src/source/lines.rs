@@ -276,8 +276,8 @@ impl Component for Lines {
 impl Source for Lines {
     type Out = String;
 
-    fn splits(&self) -> Splits {
-        Splits::Fixed(1)
+    fn splits(&self) -> Result<Splits> {
+        Ok(Splits::Fixed(1))
     }
 
     async fn setup(&mut self, _: &Context) -> Result<()> {

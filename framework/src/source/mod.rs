@@ -67,9 +67,13 @@ pub trait Source: Component {
     /// lost or repeated. By default it does if it has a position: a field marked `#[state]`.
     const RESUMES: bool = size_of::<Self::Saved>() > 0;
 
-    /// Into how many splits the input falls. The default is one per instance.
-    fn splits(&self) -> Splits {
-        Splits::PerInstance
+    /// Into how many splits the input falls. The default is one per instance. Asked once, of the
+    /// prototype, when the job starts; it may look at the input and may block.
+    ///
+    /// # Errors
+    /// The job does not start: [`Error::Assembly`](crate::Error::Assembly).
+    fn splits(&self) -> Result<Splits> {
+        Ok(Splits::PerInstance)
     }
 
     /// Called once before the first `next`, and again after a restart, then with the position that
@@ -97,7 +101,8 @@ pub trait Source: Component {
     /// Counts as one failure and is logged; what was emitted before it stays, and `next` is called
     /// again. After the first of several errors in a row, without an event between, that is done at
     /// once; after the second there is a pause of 10 ms, which doubles with each up to 640 ms. The
-    /// tenth in a row ends the job, and so does a [`Fatal`](crate::Fatal) one at once.
+    /// tenth in a row ends the job, and so does a [`Fatal`](crate::Fatal) one at once. One that is
+    /// [`Malformed`](crate::Malformed) is about a piece of the input alone and is in no such row.
     ///
     /// # Panics
     /// A panic is caught: what the call emitted is taken back and the source is built anew. With a
@@ -148,8 +153,8 @@ pub enum Progress {
 /// impl Source for Parts {
 ///     type Out = usize;
 ///
-///     fn splits(&self) -> Splits {
-///         Splits::Fixed(3)
+///     fn splits(&self) -> Result<Splits> {
+///         Ok(Splits::Fixed(3))
 ///     }
 ///
 ///     async fn setup(&mut self, ctx: &Context) -> Result<()> {

@@ -254,7 +254,7 @@ impl<S: Source> Source for Faulty<S> {
 
     const RESUMES: bool = S::RESUMES;
 
-    fn splits(&self) -> Splits {
+    fn splits(&self) -> Result<Splits> {
         self.inner.splits()
     }
 

@@ -2,7 +2,7 @@
 
 use crate::error::Error;
 use crate::id::InstanceId;
-use crate::instance::{Machine, Report, Reports};
+use crate::instance::{Cause, Machine, Report, Reports};
 use crate::job::Job;
 use crate::link::{Frame, Mailbox};
 use crate::runtime::{
@@ -104,7 +104,9 @@ impl Scheduler {
         let clock = SeededClock::new(self.seed);
         let settings = Settings { key_groups, limits, clock: Arc::new(clock.clone()) };
         let mut cells = Cells::default();
-        assemble(&mut graph, &state, &settings, &mut cells);
+        if let Err(error) = assemble(&mut graph, &state, &settings, &mut cells) {
+            return Err(Error::Assembly { job: name, cause: Cause::setup(error) });
+        }
         let components = (0..state.components.len())
             .map(|c| ComponentSupervision::new(Arc::clone(&state), c, strategy))
             .collect();

@@ -40,7 +40,7 @@ impl<S: Component> Component for Shaky<S> {
 impl<S: Source<Out = String>> Source for Shaky<S> {
     type Out = String;
 
-    fn splits(&self) -> Splits {
+    fn splits(&self) -> Result<Splits> {
         self.inner.splits()
     }
 

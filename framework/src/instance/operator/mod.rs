@@ -15,10 +15,11 @@ use crate::operator::Operator;
 use crate::sink::Sink;
 use crate::time::Moment;
 use crate::watermark::{Advance, Frontier};
+use std::cell::Cell;
 use std::collections::VecDeque;
 use std::fmt;
 use std::sync::Arc;
-use std::task::{self, Waker};
+use std::task::{self, Poll, Waker};
 use std::vec::Drain;
 
 /// What operators and sinks have in common.
@@ -27,9 +28,25 @@ pub(crate) trait Logic: Send {
     type Out: Event;
 
     fn setup(&mut self, ctx: &Context) -> Result<()>;
+
     fn apply(&mut self, event: Self::In, out: &mut Emitter<Self::Out>) -> Result<()>;
-    fn flush(&mut self) -> Result<()>;
-    fn finish(&mut self, out: &mut Emitter<Self::Out>) -> Result<()>;
+
+    /// Whether the next event may be applied.
+    #[inline]
+    fn poll_ready(&mut self, _: &mut task::Context<'_>) -> Poll<Result<()>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn poll_flush(&mut self, _: &mut task::Context<'_>) -> Poll<Result<()>> {
+        Poll::Ready(Ok(()))
+    }
+
+    /// Called again until it is ready.
+    fn poll_finish(
+        &mut self,
+        out: &mut Emitter<Self::Out>,
+        cx: &mut task::Context<'_>,
+    ) -> Poll<Result<()>>;
 }
 
 /// An operator as logic.
@@ -49,12 +66,12 @@ impl<O: Operator> Logic for OperatorLogic<O> {
         self.0.apply(event, out)
     }
 
-    fn flush(&mut self) -> Result<()> {
-        Ok(())
-    }
-
-    fn finish(&mut self, out: &mut Emitter<O::Out>) -> Result<()> {
-        self.0.finish(out)
+    fn poll_finish(
+        &mut self,
+        out: &mut Emitter<O::Out>,
+        _: &mut task::Context<'_>,
+    ) -> Poll<Result<()>> {
+        Poll::Ready(self.0.finish(out))
     }
 }
 
@@ -75,12 +92,21 @@ impl<S: Sink> Logic for SinkLogic<S> {
         self.0.write(event)
     }
 
-    fn flush(&mut self) -> Result<()> {
-        self.0.flush()
+    #[inline]
+    fn poll_ready(&mut self, cx: &mut task::Context<'_>) -> Poll<Result<()>> {
+        self.0.poll_ready(cx)
     }
 
-    fn finish(&mut self, _: &mut Emitter<Nothing>) -> Result<()> {
-        self.0.finish()
+    fn poll_flush(&mut self, cx: &mut task::Context<'_>) -> Poll<Result<()>> {
+        self.0.poll_flush(cx)
+    }
+
+    fn poll_finish(
+        &mut self,
+        _: &mut Emitter<Nothing>,
+        cx: &mut task::Context<'_>,
+    ) -> Poll<Result<()>> {
+        self.0.poll_finish(cx)
     }
 }
 
@@ -91,6 +117,8 @@ enum Phase {
     Running,
     /// Waits for the order to build the component anew.
     Broken,
+    /// All inputs are at their end, and the component is told to finish until it has.
+    Finishing,
     /// Has passed on the end of data; control still goes through.
     Finished,
     /// Has passed on the close; frames may wait for credit.
@@ -127,6 +155,10 @@ enum Stop {
     Done,
     /// The emitter is full.
     Full,
+    /// The component has no room for the next event yet, and will wake the instance.
+    Pending,
+    /// The component will never again have room.
+    Shut(Cause),
     Error(BoxError),
     Panic(Cause),
 }
@@ -147,6 +179,8 @@ pub(crate) struct OperatorMachine<L: Logic> {
     meter: Meter,
     /// Had nothing to do when it was last polled.
     idle: bool,
+    /// The component has no room for the event at hand.
+    parked: bool,
     processed: u64,
 }
 
@@ -164,6 +198,7 @@ impl<L: Logic> OperatorMachine<L> {
             output: Output::new(edges, Arc::clone(&seat.counters)),
             meter: Meter::new(Arc::clone(&seat.pace)),
             idle: true,
+            parked: false,
             processed: 0,
             seat,
         }
@@ -235,9 +270,9 @@ impl<L: Logic> OperatorMachine<L> {
 
     /// Goes on with the frame at hand: until it is done, an instance is broken, a link is out of
     /// credit, or it is time to look at the clock.
-    fn advance(&mut self, now: Moment) -> Moment {
+    fn advance(&mut self, now: Moment, cx: &mut task::Context<'_>) -> Moment {
         let before = self.processed;
-        let broken = self.run(self.meter.chunk());
+        let broken = self.run(self.meter.chunk(), cx);
         let then = if self.processed > before {
             let then = self.seat.ctx.clock.now();
             self.meter.record(self.processed - before, then);
@@ -250,6 +285,8 @@ impl<L: Logic> OperatorMachine<L> {
             None => {}
             Some(Stop::Panic(cause)) => self.break_down(cause, event),
             Some(Stop::Error(error)) => self.lose(Cause::error(error), event),
+            Some(Stop::Shut(cause)) => self.lose(cause, None),
+            Some(Stop::Pending) => self.parked = true,
             Some(Stop::Done | Stop::Full) => {}
         }
         self.output.flush_if_due(then);
@@ -258,7 +295,7 @@ impl<L: Logic> OperatorMachine<L> {
 
     /// Processes at most `most` events of the frame at hand. Says what broke the instance, if
     /// anything did.
-    fn run(&mut self, most: usize) -> Option<Stop> {
+    fn run(&mut self, most: usize, cx: &mut task::Context<'_>) -> Option<Stop> {
         let (Some(current), Some(logic)) = (&mut self.current, &mut self.logic) else {
             return None;
         };
@@ -270,8 +307,12 @@ impl<L: Logic> OperatorMachine<L> {
         loop {
             let before = events.len();
             let out = &mut self.output.emitter;
-            let stop = catch(|| process(logic, &mut events, out));
-            let stop = stop.unwrap_or_else(|panic| Stop::Panic(panic.into()));
+            let asked = Cell::new(false);
+            let stop = match catch(|| process(logic, &mut events, out, cx, &asked)) {
+                Ok(stop) => stop,
+                Err(panic) if asked.get() => Stop::Shut(panic.into()),
+                Err(panic) => Stop::Panic(panic.into()),
+            };
             let taken = (before - events.len()) as u64;
             self.output.note();
             self.processed += taken;
@@ -287,6 +328,11 @@ impl<L: Logic> OperatorMachine<L> {
                     if self.output.waits() {
                         break;
                     }
+                }
+                Stop::Pending | Stop::Shut(_) => {
+                    counters.applied.add(taken);
+                    broken = Some(stop);
+                    break;
                 }
                 Stop::Error(_) | Stop::Panic(_) => {
                     counters.applied.add(taken - 1);
@@ -311,7 +357,7 @@ impl<L: Logic> OperatorMachine<L> {
     }
 
     /// The events of the frame at hand are done: acts on its control element, gives the credit back.
-    fn complete(&mut self, current: Current<L::In>, now: Moment) {
+    fn complete(&mut self, current: Current<L::In>, now: Moment, cx: &mut task::Context<'_>) {
         let Current { link, events, control, credit } = current;
         match events {
             Some(empty) => credit.recycle(empty),
@@ -338,7 +384,7 @@ impl<L: Logic> OperatorMachine<L> {
                 self.pass_on(advance);
                 self.pass_on_barrier();
                 if self.inputs.iter().all(|input| input.ended) {
-                    self.finish();
+                    self.phase = Phase::Finishing;
                 }
             }
             Some(Control::Close) => self.inputs[link.as_usize()].closed = true,
@@ -347,7 +393,7 @@ impl<L: Logic> OperatorMachine<L> {
             // Without the end of data before it: a source was lost. What was gathered is written,
             // and nothing is finished.
             if self.phase == Phase::Running {
-                self.rest(now);
+                self.rest(now, cx);
             }
             if self.phase != Phase::Broken {
                 self.output.control(Control::Close);
@@ -378,33 +424,40 @@ impl<L: Logic> OperatorMachine<L> {
         }
     }
 
-    /// All inputs are at their end.
-    fn finish(&mut self) {
-        let Some(logic) = &mut self.logic else { return };
+    /// All inputs are at their end. Says whether the component has finished, or never will.
+    fn finish(&mut self, cx: &mut task::Context<'_>) -> bool {
+        let Some(logic) = &mut self.logic else { return true };
         let out = &mut self.output.emitter;
         let finished = catch(|| {
             let trial = Trial::begin(out);
-            logic.finish(trial.out).map(|()| trial.keep())
+            let finished = logic.poll_finish(trial.out, cx);
+            if !matches!(finished, Poll::Ready(Err(_))) {
+                trial.keep();
+            }
+            finished.map_err(Cause::finish)
         });
-        let finished = finished.map_err(Cause::from).and_then(|r| r.map_err(Cause::finish));
-        match finished {
-            Ok(()) => {
+        match finished.unwrap_or_else(|panic| Poll::Ready(Err(panic.into()))) {
+            Poll::Pending => return false,
+            Poll::Ready(Ok(())) => {
                 self.output.control(Control::End);
                 self.phase = Phase::Finished;
             }
-            Err(cause) => self.lose(cause, None),
+            Poll::Ready(Err(cause)) => self.lose(cause, None),
         }
+        true
     }
 
     /// Nothing more to read: what was gathered leaves.
-    fn rest(&mut self, now: Moment) {
+    fn rest(&mut self, now: Moment, cx: &mut task::Context<'_>) {
         self.output.flush(now);
         // Once finished, a component has nothing left to flush.
         if self.phase == Phase::Running
             && let Some(logic) = &mut self.logic
         {
-            let flushed = catch(|| logic.flush()).map_err(Cause::from);
-            if let Err(cause) = flushed.and_then(|r| r.map_err(Cause::flush)) {
+            let flushed = catch(|| logic.poll_flush(cx).map_err(Cause::flush));
+            if let Poll::Ready(Err(cause)) =
+                flushed.unwrap_or_else(|panic| Poll::Ready(Err(panic.into())))
+            {
                 self.lose(cause, None);
             }
         }
@@ -460,8 +513,19 @@ fn process<L: Logic>(
     logic: &mut L,
     events: &mut Drain<'_, L::In>,
     out: &mut Emitter<L::Out>,
+    cx: &mut task::Context<'_>,
+    asked: &Cell<bool>,
 ) -> Stop {
-    for event in events {
+    while events.len() > 0 {
+        let question = Asking(asked);
+        let ready = logic.poll_ready(cx);
+        std::mem::forget(question);
+        match ready {
+            Poll::Ready(Ok(())) => {}
+            Poll::Ready(Err(error)) => return Stop::Shut(Cause::error(error)),
+            Poll::Pending => return Stop::Pending,
+        }
+        let Some(event) = events.next() else { break };
         let trial = Trial::begin(out);
         match logic.apply(event, trial.out) {
             Ok(()) => trial.keep(),
@@ -472,6 +536,15 @@ fn process<L: Logic>(
         }
     }
     Stop::Done
+}
+
+/// Notes that a panic came up where the component was asked for room, and not at an event.
+struct Asking<'a>(&'a Cell<bool>);
+
+impl Drop for Asking<'_> {
+    fn drop(&mut self) {
+        self.0.set(true);
+    }
 }
 
 /// Drops a frame with its events, one by one.
@@ -547,6 +620,10 @@ impl<L: Logic> Machine for OperatorMachine<L> {
                 self.release(now, cx.waker());
                 return;
             }
+            if self.phase == Phase::Finishing && !self.finish(cx) {
+                self.release(now, cx.waker());
+                return;
+            }
             if self.phase == Phase::Closing {
                 self.dismiss();
                 self.seat.reports.report(Report::Ended);
@@ -557,17 +634,21 @@ impl<L: Logic> Machine for OperatorMachine<L> {
                 return;
             }
             if self.current.is_none() && !self.next_frame() {
-                self.rest(now);
+                self.rest(now, cx);
                 if !self.release(now, cx.waker()) {
                     self.idle = true;
                 }
                 return;
             }
-            now = self.advance(now);
+            now = self.advance(now, cx);
+            if std::mem::take(&mut self.parked) {
+                self.release(now, cx.waker());
+                return;
+            }
             if matches!(self.phase, Phase::Running | Phase::Finished)
                 && let Some(done) = self.current.take_if(|current| current.len() == 0)
             {
-                self.complete(done, now);
+                self.complete(done, now, cx);
             }
         }
     }

@@ -1,10 +1,13 @@
 //! What sources, operators and sinks share: a name, a default parallelism, described state, and the
 //! [`Context`] that an instance is set up with.
 
+mod mark;
+
+pub use mark::{Fatal, Malformed};
+
 use crate::id::InstanceId;
 use crate::time::Clock;
 use std::error::Error as StdError;
-use std::fmt;
 use std::sync::Arc;
 
 /// Any error of user code.
@@ -12,65 +15,6 @@ pub type BoxError = Box<dyn StdError + Send + Sync>;
 
 /// What user code returns: `?` turns any error into it.
 pub type Result<T, E = BoxError> = std::result::Result<T, E>;
-
-/// An error that would come again: the job fails with it at once instead of trying further. The error
-/// of the job ([`Cause::user_error`](crate::Cause::user_error)) is the one inside, without the mark.
-///
-/// ```
-/// use streamwork::Fatal;
-///
-/// let error: streamwork::BoxError = Fatal::new("no such file").into();
-/// assert!(Fatal::is(&*error));
-/// assert_eq!(error.to_string(), "no such file");
-/// ```
-#[derive(Debug)]
-pub struct Fatal(BoxError);
-
-impl Fatal {
-    /// Marks `error` as final.
-    pub fn new(error: impl Into<BoxError>) -> Self {
-        Self(error.into())
-    }
-
-    /// Whether `error` is marked as final.
-    #[must_use]
-    pub fn is(error: &(dyn StdError + Send + Sync + 'static)) -> bool {
-        error.is::<Self>()
-    }
-
-    /// The error that is marked.
-    ///
-    /// ```
-    /// use streamwork::Fatal;
-    ///
-    /// let marked = Fatal::new(std::fmt::Error);
-    /// assert!(marked.get_ref().is::<std::fmt::Error>());
-    /// ```
-    #[must_use]
-    pub fn get_ref(&self) -> &(dyn StdError + Send + Sync + 'static) {
-        &*self.0
-    }
-
-    /// The error without the mark, if it has one.
-    pub(crate) fn unwrap(error: BoxError) -> BoxError {
-        match error.downcast::<Self>() {
-            Ok(marked) => marked.0,
-            Err(plain) => plain,
-        }
-    }
-}
-
-impl fmt::Display for Fatal {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(&self.0, f)
-    }
-}
-
-impl StdError for Fatal {
-    fn source(&self) -> Option<&(dyn StdError + 'static)> {
-        self.0.source()
-    }
-}
 
 /// What the engine has to know of a component beside its logic. `#[derive(Component)]` writes it:
 ///
