@@ -47,6 +47,7 @@
 
 extern crate self as streamwork;
 
+mod channel;
 mod component;
 mod emitter;
 mod error;
@@ -65,25 +66,31 @@ mod restart;
 mod runtime;
 mod sink;
 mod source;
+mod state;
+pub mod step;
 #[cfg(feature = "test-util")]
 pub mod testing;
 mod time;
 mod watermark;
 
+pub use channel::{Channel, ChannelInfo};
 pub use component::{
-    BoxError, Component, Context, Fatal, Malformed, Rescale, Result, Split, StateField,
+    BoxError, Component, Context, Fatal, Malformed, OnError, Rescale, Result, Split, StateField,
 };
-pub use emitter::Emitter;
+pub use emitter::{ChannelEmitter, Emitter};
 pub use error::Error;
 pub use event::{Event, Nothing, Storable};
 pub use grouping::{All, Direct, Fields, Forward, Global, Grouping, Shuffle};
 pub use id::{ComponentName, InstanceId};
 pub use instance::{Cause, Failure, UserError};
-pub use job::{Delivery, Grouped, Job, Problem, Problems, SinkStage, SourceStage, Stage, Stream};
-pub use key::{Key, KeyGroup, KeyGroups, KeyHasher, key_hash};
+pub use job::{
+    Delivery, Grouped, IntoStream, Job, KeyedPair, KeyedStream, Pair, Piped, Problem, Problems,
+    SinkStage, SourceStage, Stage, Stream, Streams, Subscription, Subscriptions,
+};
+pub use key::{Key, KeyBy, KeyGroup, KeyGroups, KeyHasher, KeyOn, KeySelector, key_hash};
 pub use link::LinkLimits;
-pub use metrics::Counts;
-pub use operator::Operator;
+pub use metrics::{Counts, StepCounts};
+pub use operator::{Fold, KeyedOperator, KeyedTwoInput, Operator, TwoInput};
 pub use restart::RestartStrategy;
 pub use runtime::{
     ComponentTree, Engine, InstanceState, InstanceTree, JobHandle, JobRemote, JobStatus, Outcome,
@@ -91,6 +98,7 @@ pub use runtime::{
 };
 pub use sink::{Collect, ForEach, Print, Sink, TryForEach};
 pub use source::{FromIter, Generator, Lines, Progress, Source, Splits, TcpLines};
+pub use state::Keyed;
 #[cfg(feature = "macros")]
 pub use streamwork_macros::{Component, Event, Key};
 pub use time::{Clock, EventTime, ManualClock, Moment, SystemClock, Watermark};

@@ -10,19 +10,21 @@
 //! assert_eq!(got.take(), [1, 2, 3]);
 //! ```
 
-pub use crate::component::{Component, Context, Fatal, Malformed, Result};
+pub use crate::channel::Channel;
+pub use crate::component::{Component, Context, Fatal, Malformed, OnError, Result};
 pub use crate::emitter::Emitter;
 pub use crate::error::Error;
 pub use crate::event::{Event, Nothing};
 pub use crate::grouping::{All, Direct, Fields, Forward, Global, Grouping, Shuffle};
-pub use crate::job::{Delivery, Job, Stage, Stream};
+pub use crate::job::{Delivery, Job, Stage, Stream, Streams};
 pub use crate::key::Key;
 pub use crate::link::LinkLimits;
-pub use crate::operator::Operator;
+pub use crate::operator::{KeyedOperator, KeyedTwoInput, Operator, TwoInput};
 pub use crate::restart::RestartStrategy;
 pub use crate::runtime::{Engine, JobHandle, JobStatus, Outcome};
 pub use crate::sink::{Collect, ForEach, Print, Sink, TryForEach};
 pub use crate::source::{FromIter, Generator, Lines, Progress, Source, Splits, TcpLines};
+pub use crate::state::Keyed;
 pub use crate::time::{EventTime, Watermark};
 #[cfg(feature = "macros")]
 pub use streamwork_macros::{Component, Event, Key};

@@ -8,10 +8,10 @@ use std::path::{Path, PathBuf};
 
 const LEVELS: &[&[&str]] = &[
     &["id", "time", "guard"],
-    &["event", "key", "metrics", "emitter", "restart"],
-    &["link", "grouping", "watermark"],
-    &["component"],
-    &["source", "sink", "operator"],
+    &["event", "key", "metrics", "restart"],
+    &["channel", "link", "grouping", "watermark", "state"],
+    &["component", "emitter"],
+    &["source", "sink", "operator", "step"],
     &["instance"],
     &["job"],
     &["error"],

@@ -32,6 +32,7 @@ pub(crate) fn component(input: &DeriveInput) -> Result<Component<'_>> {
     let mut errors = Errors::default();
     let default_name = name::kebab_case(&input.ident);
     let (mut name, mut parallelism, mut blocking) = (None, None, false);
+    let mut channels = Vec::new();
     for entry in attr::once(COMPONENT.entries(&input.attrs, &mut errors), &mut errors) {
         match entry.name().as_str() {
             "name" => name = component_name(&entry, &default_name, &mut errors),
@@ -40,9 +41,10 @@ pub(crate) fn component(input: &DeriveInput) -> Result<Component<'_>> {
                 entry.expect_flag(&mut errors);
                 blocking = true;
             }
+            "channels" => channels = channel_paths(&entry, &mut errors),
             "crate" => expect_crate(&entry, &mut errors),
             _ => {
-                let known = "`name`, `parallelism`, `blocking` and `crate`";
+                let known = "`name`, `parallelism`, `blocking`, `channels` and `crate`";
                 unknown(&entry, "`#[component(..)]`", known, &mut errors);
             }
         }
@@ -63,7 +65,7 @@ pub(crate) fn component(input: &DeriveInput) -> Result<Component<'_>> {
     let target = target(COMPONENT, input);
     expect_owned(&target, "a component", &mut errors);
     let name = name.unwrap_or(default_name);
-    errors.finish(Component { target, name, parallelism, blocking, state })
+    errors.finish(Component { target, name, parallelism, blocking, channels, state })
 }
 
 fn component_name(entry: &Entry, default: &str, errors: &mut Errors) -> Option<String> {
@@ -91,6 +93,23 @@ fn instances(entry: &Entry, errors: &mut Errors) -> Option<usize> {
     let advice = "parallelism is a whole number of instances, from 1 on, as in `parallelism = 2`";
     entry.refuse(advice, errors);
     None
+}
+
+/// The channels in `channels = [Self::ALERTS]`.
+fn channel_paths(entry: &Entry, errors: &mut Errors) -> Vec<ExprPath> {
+    let advice = "channels are constants in brackets, as in `channels = [TollBooth::ALERTS]`";
+    let Some(Expr::Array(list)) = &entry.value else {
+        entry.refuse(advice, errors);
+        return Vec::new();
+    };
+    let mut paths = Vec::new();
+    for channel in &list.elems {
+        match channel {
+            Expr::Path(path) => paths.push(path.clone()),
+            other => errors.at(other, advice),
+        }
+    }
+    paths
 }
 
 fn state_field(field: &Field, errors: &mut Errors) -> Option<Rescale> {

@@ -33,7 +33,7 @@ pub(crate) fn key(input: &DeriveInput) -> TokenStream {
 }
 
 fn component_impl(component: &Component<'_>) -> TokenStream {
-    let Component { target, name, parallelism, blocking, state } = component;
+    let Component { target, name, parallelism, blocking, channels, state } = component;
     let Target { ident, generics, types, krate } = target;
     let movable = quote!(::core::marker::Send + 'static);
     let mut bounded = bounds::with(generics, types, &movable);
@@ -49,6 +49,11 @@ fn component_impl(component: &Component<'_>) -> TokenStream {
             const BLOCKING: bool = true;
         )
     });
+    let channels = (!channels.is_empty()).then(|| {
+        quote!(
+            const CHANNELS: &'static [#krate::ChannelInfo] = &[#(#channels.info()),*];
+        )
+    });
     let parallelism = parallelism.map(|count| {
         let count = Literal::usize_unsuffixed(count);
         quote!(fn parallelism(&self) -> usize { #count })
@@ -58,6 +63,7 @@ fn component_impl(component: &Component<'_>) -> TokenStream {
         #[automatically_derived]
         impl #impl_generics #krate::Component for #ident #ty_generics #where_clause {
             #blocking
+            #channels
             fn name(&self) -> &str { #name }
             #parallelism
             #state

@@ -53,6 +53,7 @@ use syn::{DeriveInput, parse_macro_input};
 /// | `name = "counter"` | its name in a job where no other is given | the struct's name in kebab-case: `HTTPSource` is `http-source` |
 /// | `parallelism = 2` | how many instances it has where no other number is given | 1 |
 /// | `blocking` | it blocks its thread: each instance gets one of its own | it does not |
+/// | `channels = [Self::ALERTS]` | the channels that it emits into, beside its stream: constants of type `Channel` | none |
 /// | `crate = path` | where Streamwork is found | `::streamwork` |
 ///
 /// # On a field: `#[state]`

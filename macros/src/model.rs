@@ -22,6 +22,8 @@ pub(crate) struct Component<'a> {
     /// `None` leaves the trait's own default.
     pub(crate) parallelism: Option<usize>,
     pub(crate) blocking: bool,
+    /// The constants of its channels.
+    pub(crate) channels: Vec<ExprPath>,
     pub(crate) state: Vec<State<'a>>,
 }
 

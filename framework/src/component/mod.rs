@@ -5,6 +5,7 @@ mod mark;
 
 pub use mark::{Fatal, Malformed};
 
+use crate::channel::ChannelInfo;
 use crate::id::InstanceId;
 use crate::time::Clock;
 use std::error::Error as StdError;
@@ -51,6 +52,10 @@ pub trait Component: Send + 'static {
     /// then gets a thread of its own.
     const BLOCKING: bool = false;
 
+    /// The channels that it may emit into, beside its stream (`#[component(channels = [..])]`); only
+    /// these can be subscribed to.
+    const CHANNELS: &'static [ChannelInfo] = &[];
+
     /// The name that it has in a job where no other is given.
     fn name(&self) -> &str;
 
@@ -64,6 +69,31 @@ pub trait Component: Send + 'static {
 
     /// Puts a state back.
     fn load(&mut self, saved: Self::Saved);
+}
+
+/// What becomes of an event that user code returns an error for. Set it with `.on_error(..)` on a stage
+/// or on a closure's step.
+///
+/// ```
+/// use streamwork::prelude::*;
+///
+/// let job = Job::new("strict");
+/// let parsed = job
+///     .source(FromIter::new(["1", "x"]))
+///     .try_map(|text| Ok(text.parse::<u64>()?))
+///     .on_error(OnError::Fail);
+/// parsed.sink(Collect::new());
+/// let error = Engine::new().run(job).unwrap_err();
+/// assert!(error.to_string().contains("try_map#1 after from-iter"), "{error}");
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub enum OnError {
+    /// The event is left out, counted as failed and logged, and the job goes on.
+    #[default]
+    Skip,
+    /// The job fails with it.
+    Fail,
 }
 
 /// One field marked `#[state]`.

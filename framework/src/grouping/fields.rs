@@ -1,9 +1,8 @@
 //! Same key, same instance.
 
 use super::{Grouping, Target, Targets};
-use crate::key::{Key, KeyGroup, KeyGroups, key_hash};
+use crate::key::{Key, KeyBy, KeyGroup, KeyGroups, KeyOn, KeySelector, key_hash};
 use std::fmt;
-use std::marker::PhantomData;
 
 /// Makes groupings by key: equal keys go to the same instance, in every run.
 ///
@@ -54,12 +53,12 @@ impl Fields {
     /// A panic of the closure is caught. The event is misrouted: it is lost, counted (see
     /// [`Outcome::failed`](crate::Outcome::failed)) and logged. Nothing is restarted. Where the next
     /// component has one instance, the closure is not called at all.
-    pub fn on<T, K, F>(key: F) -> FieldsOn<K, F>
+    pub fn on<T, K, F>(key: F) -> FieldsBy<KeyOn<K, F>>
     where
         F: for<'a> Fn(&'a T) -> &'a K + Clone + Send + 'static,
         K: Key + ?Sized + 'static,
     {
-        FieldsOn { key, table: Table::default(), keys: PhantomData }
+        FieldsBy::new(KeyOn::new(key))
     }
 
     /// By a key that is made from the event. For one that is a part of it, [`on`](Self::on) copies
@@ -81,12 +80,12 @@ impl Fields {
     ///
     /// # Panics
     /// As [`on`](Self::on): the event is lost, counted and logged.
-    pub fn by<T, K, F>(key: F) -> FieldsBy<K, F>
+    pub fn by<T, K, F>(key: F) -> FieldsBy<KeyBy<K, F>>
     where
         F: Fn(&T) -> K + Clone + Send + 'static,
         K: Key + 'static,
     {
-        FieldsBy { key, table: Table::default(), keys: PhantomData }
+        FieldsBy::new(KeyBy::new(key))
     }
 
     /// By the whole event.
@@ -101,33 +100,28 @@ impl Fields {
     /// assert_eq!(got.take(), [1, 2, 1]);
     /// ```
     #[must_use]
-    pub fn whole<T: Key + 'static>() -> FieldsOn<T, fn(&T) -> &T> {
-        FieldsOn { key: |event| event, table: Table::default(), keys: PhantomData }
+    pub fn whole<T: Key + 'static>() -> FieldsBy<KeyOn<T, fn(&T) -> &T>> {
+        FieldsBy::new(KeyOn::new(|event| event))
     }
 }
 
-/// A grouping by a part of the event; made by [`Fields::on`], which has an example.
-pub struct FieldsOn<K: ?Sized, F> {
-    key: F,
+/// A grouping by key; made by [`Fields`], which has examples.
+pub struct FieldsBy<S> {
+    key: S,
     table: Table,
-    keys: PhantomData<fn(&K)>,
 }
 
-/// A grouping by a key made from the event; made by [`Fields::by`], which has an example.
-pub struct FieldsBy<K, F> {
-    key: F,
-    table: Table,
-    keys: PhantomData<fn(&K)>,
+impl<S> FieldsBy<S> {
+    pub(crate) fn new(key: S) -> Self {
+        Self { key, table: Table::default() }
+    }
 }
 
-impl<T, K, F> Grouping<T> for FieldsOn<K, F>
-where
-    F: for<'a> Fn(&'a T) -> &'a K + Clone + Send + 'static,
-    K: Key + ?Sized + 'static,
-{
+impl<T, S: KeySelector<T>> Grouping<T> for FieldsBy<S> {
     #[inline]
     fn target(&mut self, event: &T, targets: Targets) -> Target {
-        Target::Instance(self.table.instance(key_hash((self.key)(event)), targets))
+        let hash = self.key.with_key(event, key_hash);
+        Target::Instance(self.table.instance(hash, targets))
     }
 
     fn sole_target(&self, targets: Targets) -> Option<usize> {
@@ -139,46 +133,15 @@ where
     }
 }
 
-impl<T, K, F> Grouping<T> for FieldsBy<K, F>
-where
-    F: Fn(&T) -> K + Clone + Send + 'static,
-    K: Key + 'static,
-{
-    #[inline]
-    fn target(&mut self, event: &T, targets: Targets) -> Target {
-        Target::Instance(self.table.instance(key_hash(&(self.key)(event)), targets))
-    }
-
-    fn sole_target(&self, targets: Targets) -> Option<usize> {
-        (targets.instances() == 1).then_some(0)
-    }
-
-    fn by_key(&self) -> bool {
-        true
-    }
-}
-
-impl<K: ?Sized, F: Clone> Clone for FieldsOn<K, F> {
+impl<S: Clone> Clone for FieldsBy<S> {
     fn clone(&self) -> Self {
-        Self { key: self.key.clone(), table: Table::default(), keys: PhantomData }
+        Self::new(self.key.clone())
     }
 }
 
-impl<K, F: Clone> Clone for FieldsBy<K, F> {
-    fn clone(&self) -> Self {
-        Self { key: self.key.clone(), table: Table::default(), keys: PhantomData }
-    }
-}
-
-impl<K: ?Sized, F> fmt::Debug for FieldsOn<K, F> {
+impl<S: fmt::Debug> fmt::Debug for FieldsBy<S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Fields::on")
-    }
-}
-
-impl<K, F> fmt::Debug for FieldsBy<K, F> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Fields::by")
+        f.debug_tuple("FieldsBy").field(&self.key).finish()
     }
 }
 

@@ -28,6 +28,9 @@ pub struct Failure {
     pub instance: InstanceId,
     /// Which event was at hand: the n-th that this instance processed since the job began.
     pub event: Option<u64>,
+    /// The closure on an edge that it happened in, as in `map#2 after readings`; `None` if it was the
+    /// component itself.
+    pub step: Option<Arc<str>>,
     /// What happened.
     pub cause: Cause,
 }
@@ -183,9 +186,13 @@ impl fmt::Display for Cause {
 
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.event {
-            Some(n) => write!(f, "{} at event {n}: {}", self.instance, self.cause),
-            None => write!(f, "{}: {}", self.instance, self.cause),
+        write!(f, "{}", self.instance)?;
+        if let Some(step) = &self.step {
+            write!(f, ", {step}")?;
         }
+        if let Some(n) = self.event {
+            write!(f, " at event {n}")?;
+        }
+        write!(f, ": {}", self.cause)
     }
 }

@@ -5,22 +5,30 @@
 //! [`Machine::poll`] when the waker that it passed was woken, or something was accepted; a poll does
 //! a bounded amount of work and never waits.
 
+mod channels;
 mod control;
 mod edge;
 mod failure;
+mod logic;
 mod meter;
 mod operator;
 mod output;
 mod pacer;
 mod source;
 
+pub(crate) use channels::{ChannelFan, TypedChannel};
 pub(crate) use control::{Command, ControlCell};
-pub(crate) use edge::{Edge, RoutedEdge};
+pub(crate) use edge::{Edge, Fan, RoutedEdge, SideEdge, StepsEdge};
 pub use failure::{Cause, Failure, UserError};
-pub(crate) use operator::{Logic, OperatorLogic, OperatorMachine, SinkLogic};
+pub(crate) use logic::{
+    KeyedLogic, KeyedTwoInputLogic, LeftOf, Logic, OperatorLogic, RightOf, Side, SinkLogic,
+    TwoInputLogic,
+};
+pub(crate) use operator::OperatorMachine;
+pub(crate) use output::Outlets;
 pub(crate) use source::{SourceMachine, splits_of};
 
-use crate::component::Context;
+use crate::component::{BoxError, Context, Fatal, OnError};
 use crate::id::Attempt;
 use crate::link::{Frame, Pace};
 use crate::metrics::Counters;
@@ -87,7 +95,18 @@ pub(crate) struct Seat {
     pub(crate) pace: Arc<Pace>,
     pub(crate) control: Arc<ControlCell>,
     pub(crate) counters: Arc<Counters>,
+    pub(crate) on_error: OnError,
+    /// The names of the streams that end here, and for each link which of them it belongs to.
+    pub(crate) streams: Arc<[Arc<str>]>,
+    pub(crate) stream_of: Arc<[usize]>,
     pub(crate) reports: Arc<dyn Reports>,
+}
+
+impl Seat {
+    /// Whether an event is left out for this error, and the job goes on.
+    fn is_skipped(&self, error: &BoxError) -> bool {
+        self.on_error == OnError::Skip && !Fatal::is(&**error)
+    }
 }
 
 impl fmt::Debug for Seat {

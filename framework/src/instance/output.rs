@@ -1,10 +1,12 @@
 //! [`Output`]: all that an instance sends, and when it leaves.
 
-use super::edge::{Edge, EdgeCounts};
+use super::channels::ChannelFan;
+use super::edge::{EdgeCounts, Fan};
+use super::failure::Failure;
 use super::meter::SLICE;
 use crate::emitter::Emitter;
 use crate::event::Event;
-use crate::guard::{catch, drop_each};
+use crate::guard::drop_each;
 use crate::link::{BatchSize, Control};
 use crate::metrics::Counters;
 use crate::time::Moment;
@@ -18,13 +20,30 @@ use std::task::Waker;
 /// before a control element, and after eight input frames or a millisecond at the latest.
 pub(crate) struct Output<T> {
     pub(crate) emitter: Emitter<T>,
-    edges: Vec<Box<dyn Edge<T>>>,
+    outlets: Outlets<T>,
     counters: Arc<Counters>,
     counted: EdgeCounts,
     /// Events in the emitter that were counted.
     noted: usize,
     frames: u32,
     flushed: Moment,
+    /// A failure of a closure that is to end the job.
+    failure: Option<Failure>,
+}
+
+/// Who subscribes to what an instance emits.
+pub(crate) struct Outlets<T> {
+    /// To its stream.
+    pub(crate) stream: Fan<T>,
+    /// To its channels.
+    pub(crate) channels: Vec<Box<dyn ChannelFan>>,
+}
+
+impl<T> fmt::Debug for Outlets<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { stream, channels } = self;
+        f.debug_struct("Outlets").field("stream", stream).field("channels", channels).finish()
+    }
 }
 
 impl<T: Event> Output<T> {
@@ -32,11 +51,17 @@ impl<T: Event> Output<T> {
     /// A buffer for more events than this, which one call has filled, is not kept.
     const LARGE: usize = 1 << 14;
 
-    pub(crate) fn new(edges: Vec<Box<dyn Edge<T>>>, counters: Arc<Counters>) -> Self {
-        let counted = EdgeCounts::default();
-        let emitter = Emitter::with_room(1);
-        let mut this =
-            Self { emitter, edges, counters, counted, noted: 0, frames: 0, flushed: Moment::START };
+    pub(crate) fn new(outlets: Outlets<T>, counters: Arc<Counters>) -> Self {
+        let mut this = Self {
+            emitter: Emitter::with_room(1),
+            outlets,
+            counters,
+            counted: EdgeCounts::default(),
+            noted: 0,
+            frames: 0,
+            flushed: Moment::START,
+            failure: None,
+        };
         this.set_limit();
         this
     }
@@ -44,13 +69,14 @@ impl<T: Event> Output<T> {
     /// A batch is no larger than what the slowest receiver takes in a frame: what waits here waits
     /// in front of the next control element.
     fn set_limit(&mut self) {
-        let most = self.edges.iter_mut().map(|edge| edge.most()).min().unwrap_or(usize::MAX);
+        let channels = self.outlets.channels.iter_mut().map(|channel| channel.most()).min();
+        let most = self.outlets.stream.most().min(channels.unwrap_or(usize::MAX));
         self.emitter.set_limit(BatchSize::for_type::<T>().events.min(most));
     }
 
     /// Counts what was emitted since the last time.
     pub(crate) fn note(&mut self) {
-        let emitted = self.emitter.len();
+        let emitted = self.emitter.total();
         self.counters.emitted.add((emitted - self.noted) as u64);
         self.noted = emitted;
     }
@@ -58,44 +84,53 @@ impl<T: Event> Output<T> {
     /// Routes what was emitted.
     pub(crate) fn route(&mut self) {
         self.note();
-        let emitted = std::mem::take(&mut self.noted);
-        if emitted == 0 {
+        if std::mem::take(&mut self.noted) == 0 {
             return;
         }
-        let buffer = self.emitter.buffer();
-        match self.edges.split_last_mut() {
-            None => {
-                self.counters.unread.add(emitted as u64);
-                drop_each(buffer.drain(..));
-            }
-            Some((last, others)) => {
-                for edge in others.iter_mut() {
-                    let mut copies = copy(buffer);
-                    self.counters.misrouted.add((emitted - copies.len()) as u64);
-                    edge.push(&mut copies);
-                }
-                self.counters.copies.add((emitted * others.len()) as u64);
-                last.push(buffer);
+        let (buffer, channels) = self.emitter.parts();
+        if !buffer.is_empty() {
+            self.outlets.stream.push(buffer);
+            if buffer.capacity() > Self::LARGE {
+                *buffer = Vec::new();
             }
         }
-        if buffer.capacity() > Self::LARGE {
-            *buffer = Vec::new();
+        for slot in channels.slots().iter_mut().filter(|slot| slot.events.len() > 0) {
+            let subscribed = &mut self.outlets.channels;
+            match subscribed.iter_mut().find(|fan| fan.channel().is(&slot.channel)) {
+                Some(fan) => fan.push(&mut *slot.events),
+                None => {
+                    self.counters.unread.add(slot.events.len() as u64);
+                    slot.events.cut(0);
+                }
+            }
         }
         self.count();
         self.set_limit();
     }
 
     fn count(&mut self) {
-        let mut now = EdgeCounts::default();
-        for counts in self.edges.iter().map(|edge| edge.counts()) {
-            now.sent += counts.sent;
-            now.copies += counts.copies;
-            now.misrouted += counts.misrouted;
+        let mut now = self.outlets.stream.counts();
+        self.outlets.channels.iter().for_each(|channel| now.add(channel.counts()));
+        let (counters, counted) = (&self.counters, &self.counted);
+        counters.sent.add(now.sent - counted.sent);
+        counters.copies.add(now.copies - counted.copies);
+        counters.misrouted.add(now.misrouted - counted.misrouted);
+        counters.filtered.add(now.filtered - counted.filtered);
+        counters.expanded.add(now.expanded - counted.expanded);
+        counters.unread.add(now.unread - counted.unread);
+        if now.lost > counted.lost {
+            counters.lost_in_steps.add(now.lost - counted.lost);
+            let channels = &mut self.outlets.channels;
+            let failure = self.outlets.stream.take_failure();
+            let failure = failure.or_else(|| channels.iter_mut().find_map(|c| c.take_failure()));
+            self.failure = self.failure.take().or(failure);
         }
-        self.counters.sent.add(now.sent - self.counted.sent);
-        self.counters.copies.add(now.copies - self.counted.copies);
-        self.counters.misrouted.add(now.misrouted - self.counted.misrouted);
         self.counted = now;
+    }
+
+    /// A failure of a closure that is to end the job, once.
+    pub(crate) fn take_failure(&mut self) -> Option<Failure> {
+        self.failure.take()
     }
 
     /// An input frame, or a call of a source, is done.
@@ -116,7 +151,8 @@ impl<T: Event> Output<T> {
     /// Sends everything that credit allows.
     pub(crate) fn flush(&mut self, now: Moment) {
         self.route();
-        self.edges.iter_mut().for_each(|edge| edge.flush());
+        self.outlets.stream.flush();
+        self.outlets.channels.iter_mut().for_each(|channel| channel.flush());
         self.count();
         self.frames = 0;
         self.flushed = now;
@@ -125,41 +161,40 @@ impl<T: Event> Output<T> {
     /// Puts a control element behind everything emitted so far.
     pub(crate) fn control(&mut self, control: Control) {
         self.route();
-        self.edges.iter_mut().for_each(|edge| edge.push_control(control));
+        self.outlets.stream.push_control(control);
+        self.outlets.channels.iter_mut().for_each(|channel| channel.push_control(control));
         self.count();
     }
 
     /// Whether frames wait for credit; the waker is then woken when some comes home.
     pub(crate) fn is_blocked(&mut self, waker: &Waker) -> bool {
-        let blocked = self.edges.iter_mut().filter_map(|edge| edge.is_blocked(waker).then_some(()));
-        let blocked = blocked.count() > 0;
+        // Each asks for its own credit, so none may be left out.
+        let blocked = self.outlets.stream.is_blocked(waker);
+        let channels = self.outlets.channels.iter_mut();
+        let blocked = channels.fold(blocked, |blocked, c| c.is_blocked(waker) | blocked);
         self.count();
         blocked
     }
 
     /// Whether frames wait for credit.
     pub(crate) fn waits(&self) -> bool {
-        self.edges.iter().any(|edge| edge.waits())
+        self.outlets.stream.waits() || self.outlets.channels.iter().any(|c| c.waits())
     }
 
     /// Drops and counts what was not sent.
     pub(crate) fn discard(&mut self) {
         self.note();
         let emitted = std::mem::take(&mut self.noted) as u64;
-        drop_each(self.emitter.buffer().drain(..));
-        let unsent: u64 = self.edges.iter_mut().map(|edge| edge.discard()).sum();
-        self.counters.unsent.add(unsent + emitted);
+        let (buffer, channels) = self.emitter.parts();
+        drop_each(buffer.drain(..));
+        channels.slots().iter_mut().for_each(|slot| slot.events.cut(0));
+        let channels: u64 = self.outlets.channels.iter_mut().map(|c| c.discard()).sum();
+        self.counters.unsent.add(self.outlets.stream.discard() + channels + emitted);
     }
-}
-
-/// A copy of a batch, without the events whose `clone` panics.
-fn copy<T: Clone>(batch: &[T]) -> Vec<T> {
-    catch(|| batch.to_vec())
-        .unwrap_or_else(|_| batch.iter().filter_map(|event| catch(|| event.clone()).ok()).collect())
 }
 
 impl<T> fmt::Debug for Output<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Output").field("edges", &self.edges.len()).finish_non_exhaustive()
+        f.debug_struct("Output").field("stream", &self.outlets.stream).finish_non_exhaustive()
     }
 }

@@ -1,9 +1,8 @@
 //! The machine of sources.
 
-use super::edge::Edge;
 use super::failure::{Cause, Failure};
 use super::meter::SLICE;
-use super::output::Output;
+use super::output::{Outlets, Output};
 use super::pacer::Pacer;
 use super::{Comeback, Command, Machine, Maker, Report, Seat, failure_is_logged};
 use crate::component::{Context, Fatal, Malformed, Result, Split};
@@ -36,14 +35,14 @@ enum Item<S: Source> {
     /// Set up.
     Ready(Result<()>),
     /// One `next` has completed.
-    Step { events: Vec<S::Out>, outcome: Result<Progress>, position: S::Saved },
+    Step { out: Emitter<S::Out>, outcome: Result<Progress>, position: S::Saved },
 }
 
 type Reader<S> = Pin<Box<dyn Stream<Item = Item<S>> + Send>>;
 
-/// The buffer and the limit for the next call, shared with the reader, which owns the source.
+/// The emitter for the next call and its limit, shared with the reader, which owns the source.
 struct Turn<T> {
-    buffer: Vec<T>,
+    out: Emitter<T>,
     limit: usize,
 }
 
@@ -70,14 +69,13 @@ fn read<S: Source>(source: S, ctx: Context, turn: SharedTurn<S::Out>) -> Reader<
         }
         let mut out = {
             let mut turn = reading.turn.lock().unwrap_or_else(PoisonError::into_inner);
-            let mut out = Emitter::with_room(turn.limit);
-            *out.buffer() = std::mem::take(&mut turn.buffer);
+            let mut out = std::mem::take(&mut turn.out);
+            out.set_limit(turn.limit);
             out
         };
         let outcome = reading.source.next(&mut out).await;
         let position = reading.source.save();
-        let events = std::mem::take(out.buffer());
-        Some((Item::Step { events, outcome, position }, reading))
+        Some((Item::Step { out, outcome, position }, reading))
     }))
 }
 
@@ -145,14 +143,14 @@ impl<S: Source> SourceMachine<S> {
         maker: Maker<S>,
         splits: &[Split],
         rate: Option<f64>,
-        edges: Vec<Box<dyn Edge<S::Out>>>,
+        outlets: Outlets<S::Out>,
     ) -> Self {
         let splits = splits
             .iter()
             .map(|&split| SplitReader {
                 split,
                 reader: None,
-                turn: Arc::new(Mutex::new(Turn { buffer: Vec::new(), limit: 1 })),
+                turn: Arc::new(Mutex::new(Turn { out: Emitter::default(), limit: 1 })),
                 state: State::Opening,
                 position: None,
                 errors_in_row: 0,
@@ -164,7 +162,7 @@ impl<S: Source> SourceMachine<S> {
             splits,
             turn: 0,
             phase: Phase::New,
-            output: Output::new(edges, Arc::clone(&seat.counters)),
+            output: Output::new(outlets, Arc::clone(&seat.counters)),
             pacer: rate.map(Pacer::new),
             alarm: None,
             emitted: 0,
@@ -202,7 +200,7 @@ impl<S: Source> SourceMachine<S> {
         let reading = self.splits[i].state == State::Reading;
         let at_event = reading && matches!(cause, Cause::Panic { .. });
         let event = at_event.then_some(self.emitted + 1);
-        Failure { instance: self.seat.ctx.instance.clone(), event, cause }
+        Failure { instance: self.seat.ctx.instance.clone(), event, step: None, cause }
     }
 
     fn break_down(&mut self, i: usize, cause: Cause) {
@@ -240,11 +238,11 @@ impl<S: Source> SourceMachine<S> {
         match catch(|| reader.as_mut().poll_next(cx)) {
             Ok(Poll::Pending) => return Asked::Pending,
             Ok(Poll::Ready(Some(Item::Ready(outcome)))) => self.opened(i, outcome),
-            Ok(Poll::Ready(Some(Item::Step { events, outcome, position }))) => {
+            Ok(Poll::Ready(Some(Item::Step { out, outcome, position }))) => {
                 if let Some(before) = self.splits[i].position.replace(position) {
                     drop_quietly(before);
                 }
-                self.stepped(i, events, outcome);
+                self.stepped(i, out, outcome);
             }
             // The reader never ends by itself.
             Ok(Poll::Ready(None)) => self.splits[i].state = State::Ended,
@@ -290,28 +288,23 @@ impl<S: Source> SourceMachine<S> {
         }
     }
 
-    fn stepped(&mut self, i: usize, mut events: Vec<S::Out>, outcome: Result<Progress>) {
-        let emitted = events.len() as u64;
+    fn stepped(&mut self, i: usize, mut made: Emitter<S::Out>, outcome: Result<Progress>) {
+        let emitted = made.total() as u64;
         self.emitted += emitted;
         if let Some(pacer) = &mut self.pacer {
             pacer.record(emitted);
         }
-        let out = self.output.emitter.buffer();
-        if out.is_empty() {
-            std::mem::swap(out, &mut events);
-        } else {
-            out.append(&mut events);
-        }
+        self.output.emitter.take_from(&mut made);
         self.output.note();
-        if self.output.emitter.is_full() {
+        if self.output.emitter.is_full() || made.limit() == 0 {
             self.output.route();
             // What came back from the links serves the next call.
-            if events.capacity() == 0 {
-                std::mem::swap(&mut events, self.output.emitter.buffer());
+            if made.buffer().capacity() == 0 {
+                std::mem::swap(made.buffer(), self.output.emitter.buffer());
             }
         }
         let split = &mut self.splits[i];
-        split.turn.lock().unwrap_or_else(PoisonError::into_inner).buffer = events;
+        split.turn.lock().unwrap_or_else(PoisonError::into_inner).out = made;
         if emitted > 0 {
             split.errors_in_row = 0;
         }
@@ -325,13 +318,17 @@ impl<S: Source> SourceMachine<S> {
             }
             Err(error) => {
                 self.seat.counters.failed.add(1);
+                if !self.seat.is_skipped(&error) {
+                    self.lose(i, Cause::error(error));
+                    return;
+                }
                 if Malformed::is(&*error) {
                     self.note(i, Cause::error(error));
                     return;
                 }
                 split.errors_in_row += 1;
                 let row = split.errors_in_row;
-                if Fatal::is(&*error) || row >= Self::ERRORS_IN_ROW {
+                if row >= Self::ERRORS_IN_ROW {
                     self.lose(i, Cause::error(error));
                     return;
                 }
@@ -468,7 +465,13 @@ impl<S: Source> Machine for SourceMachine<S> {
                 self.release(now, cx.waker());
                 return;
             }
-            if self.output.is_blocked(cx.waker()) {
+            let blocked = self.output.is_blocked(cx.waker());
+            if let Some(failure) = self.output.take_failure() {
+                self.phase = Phase::Lost;
+                self.seat.reports.report(Report::Lost(failure));
+                continue;
+            }
+            if blocked {
                 self.release(now, cx.waker());
                 return;
             }

@@ -1,28 +1,27 @@
 //! How a component of any type is turned into machines: the types are known here, when the job is
 //! written, and forgotten after.
 
+use crate::channel::Channel;
 use crate::component::{Context, Result};
 use crate::event::Event;
 use crate::grouping::{Grouping, Targets};
 use crate::id::{ComponentName, InstanceId};
 use crate::instance::{
-    Edge, Logic, Machine, Maker, OperatorMachine, RoutedEdge, Seat, SourceMachine, splits_of,
+    ChannelFan, Edge, Fan, Logic, Machine, Maker, OperatorMachine, Outlets, RoutedEdge, Seat,
+    SideEdge, SourceMachine, StepsEdge, TypedChannel, splits_of,
 };
 use crate::link::LinkSender;
 use crate::source::{Source, Splits};
+use crate::step::{StepInfo, Steps};
 use std::any::Any;
 use std::marker::PhantomData;
+use std::sync::Arc;
 
 /// Makes the instances of one component.
 pub(crate) trait Blueprint: Send {
-    /// The machine of the instance that `seat` describes. `outputs` are its edges, made by the
-    /// [`EdgeBlueprint`]s of the same stream.
-    fn machine(
-        &mut self,
-        seat: Seat,
-        outputs: Vec<Connection>,
-        rate: Option<f64>,
-    ) -> Box<dyn Machine>;
+    /// The machine of the instance that `seat` describes. `outputs` were made by the blueprints of its
+    /// own streams.
+    fn machine(&mut self, seat: Seat, outputs: Outputs, rate: Option<f64>) -> Box<dyn Machine>;
 
     /// Called once before the first machine is made.
     fn prepare(&mut self) -> Result<()> {
@@ -32,6 +31,18 @@ pub(crate) trait Blueprint: Send {
 
 /// A `Box<dyn Edge<T>>` whose type is known to both ends.
 pub(crate) struct Connection(Box<dyn Any + Send>);
+
+/// Who subscribes to what an instance emits.
+pub(crate) struct Outputs {
+    pub(crate) stream: Vec<Connection>,
+    pub(crate) channels: Vec<Box<dyn ChannelFan>>,
+}
+
+impl Outputs {
+    fn typed<T: 'static>(self) -> Outlets<T> {
+        Outlets { stream: fan(self.stream), channels: self.channels }
+    }
+}
 
 /// Makes the sending side of one subscription.
 pub(crate) trait EdgeBlueprint: Send {
@@ -44,14 +55,65 @@ pub(crate) trait EdgeBlueprint: Send {
     ) -> Connection;
 }
 
-fn edges<T: 'static>(outputs: Vec<Connection>) -> Vec<Box<dyn Edge<T>>> {
+/// Makes what leads the events of a stream through closures.
+pub(crate) trait StepsBlueprint: Send {
+    /// `next` are the edges of the stream that the closures make.
+    fn connect(&self, sender: InstanceId, next: Vec<Connection>) -> Connection;
+
+    /// What is known of the closures.
+    fn infos(&self) -> &[Arc<StepInfo>];
+}
+
+/// Makes what hands the events of a channel to its subscribers.
+pub(crate) trait ChannelBlueprint: Send {
+    fn connect(&self, subscribers: Vec<Connection>) -> Box<dyn ChannelFan>;
+}
+
+impl<T: Event> ChannelBlueprint for Channel<T> {
+    fn connect(&self, subscribers: Vec<Connection>) -> Box<dyn ChannelFan> {
+        Box::new(TypedChannel::new(*self, fan(subscribers)))
+    }
+}
+
+pub(super) struct FusedSteps<S, C> {
+    steps: C,
+    infos: Arc<[Arc<StepInfo>]>,
+    events: PhantomData<fn(S)>,
+}
+
+impl<S, C> FusedSteps<S, C> {
+    pub(super) fn new(steps: C, infos: Vec<Arc<StepInfo>>) -> Self {
+        Self { steps, infos: infos.into(), events: PhantomData }
+    }
+}
+
+impl<S: Event, C: Steps<S>> StepsBlueprint for FusedSteps<S, C> {
+    fn connect(&self, sender: InstanceId, next: Vec<Connection>) -> Connection {
+        let steps = self.steps.clone();
+        let edge = StepsEdge::<S, C>::new(sender, steps, Arc::clone(&self.infos), fan(next));
+        Connection::new::<S>(edge)
+    }
+
+    fn infos(&self) -> &[Arc<StepInfo>] {
+        &self.infos
+    }
+}
+
+impl Connection {
+    fn new<T: 'static>(edge: impl Edge<T> + 'static) -> Self {
+        let edge: Box<dyn Edge<T>> = Box::new(edge);
+        Self(Box::new(edge))
+    }
+}
+
+fn fan<T: 'static>(connections: Vec<Connection>) -> Fan<T> {
     let typed = |connection: Connection| {
         *connection
             .0
             .downcast::<Box<dyn Edge<T>>>()
             .expect("an edge and its sender were made from one typed stream")
     };
-    outputs.into_iter().map(typed).collect()
+    Fan::new(connections.into_iter().map(typed).collect())
 }
 
 pub(super) struct GroupedEdge<T, G> {
@@ -74,9 +136,32 @@ impl<T: Event, G: Grouping<T>> EdgeBlueprint for GroupedEdge<T, G> {
         links: Vec<LinkSender>,
     ) -> Connection {
         let grouping = self.grouping.clone();
-        let edge = RoutedEdge::new(sender, receiver, grouping, targets, links);
-        let edge: Box<dyn Edge<T>> = Box::new(edge);
-        Connection(Box::new(edge))
+        Connection::new(RoutedEdge::<T, G>::new(sender, receiver, grouping, targets, links))
+    }
+}
+
+/// As [`GroupedEdge`], for a side of an operator with two inputs.
+pub(super) struct SideGroupedEdge<S, T, G> {
+    wrap: fn(S) -> T,
+    grouping: G,
+}
+
+impl<S, T, G> SideGroupedEdge<S, T, G> {
+    pub(super) fn new(wrap: fn(S) -> T, grouping: G) -> Self {
+        Self { wrap, grouping }
+    }
+}
+
+impl<S: Event, T: Event, G: Grouping<T>> EdgeBlueprint for SideGroupedEdge<S, T, G> {
+    fn connect(
+        &self,
+        sender: InstanceId,
+        receiver: ComponentName,
+        targets: Targets,
+        links: Vec<LinkSender>,
+    ) -> Connection {
+        let routed = RoutedEdge::new(sender, receiver, self.grouping.clone(), targets, links);
+        Connection::new::<S>(SideEdge::new(self.wrap, routed))
     }
 }
 
@@ -92,12 +177,7 @@ impl<S: Source + Clone> SourceBlueprint<S> {
 }
 
 impl<S: Source + Clone> Blueprint for SourceBlueprint<S> {
-    fn machine(
-        &mut self,
-        seat: Seat,
-        outputs: Vec<Connection>,
-        rate: Option<f64>,
-    ) -> Box<dyn Machine> {
+    fn machine(&mut self, seat: Seat, outputs: Outputs, rate: Option<f64>) -> Box<dyn Machine> {
         let source = self.source.clone();
         let maker: Maker<S> = Box::new(move |_| source.clone());
         let (index, parallelism) = (seat.ctx.instance.index, seat.ctx.parallelism);
@@ -108,7 +188,7 @@ impl<S: Source + Clone> Blueprint for SourceBlueprint<S> {
             Splits::Fixed(count) => count,
         };
         let rate = rate.map(|rate| rate * splits.len() as f64 / all.max(1) as f64);
-        Box::new(SourceMachine::new(seat, maker, &splits, rate, edges(outputs)))
+        Box::new(SourceMachine::new(seat, maker, &splits, rate, outputs.typed()))
     }
 
     fn prepare(&mut self) -> Result<()> {
@@ -126,27 +206,29 @@ pub(super) struct LogicBlueprint<L: Logic> {
 
 impl<L: Logic + 'static> LogicBlueprint<L> {
     /// From a prototype, which is cloned for each instance and at each restart.
-    pub(super) fn of_prototype<C>(prototype: C, wrap: fn(C) -> L) -> Self
+    pub(super) fn of_prototype<C, W>(prototype: C, wrap: W) -> Self
     where
         C: Clone + Send + 'static,
+        W: Fn(C) -> L + Clone + Send + 'static,
     {
         Self {
             makers: Box::new(move || {
-                let prototype = prototype.clone();
+                let (prototype, wrap) = (prototype.clone(), wrap.clone());
                 Box::new(move |_: &Context| wrap(prototype.clone()))
             }),
         }
     }
 
     /// From a function, which is called for each instance and at each restart.
-    pub(super) fn of_function<C, F>(make: F, wrap: fn(C) -> L) -> Self
+    pub(super) fn of_function<C, F, W>(make: F, wrap: W) -> Self
     where
         C: 'static,
         F: FnMut(&Context) -> C + Clone + Send + 'static,
+        W: Fn(C) -> L + Clone + Send + 'static,
     {
         Self {
             makers: Box::new(move || {
-                let mut make = make.clone();
+                let (mut make, wrap) = (make.clone(), wrap.clone());
                 Box::new(move |ctx: &Context| wrap(make(ctx)))
             }),
         }
@@ -154,12 +236,7 @@ impl<L: Logic + 'static> LogicBlueprint<L> {
 }
 
 impl<L: Logic + 'static> Blueprint for LogicBlueprint<L> {
-    fn machine(
-        &mut self,
-        seat: Seat,
-        outputs: Vec<Connection>,
-        _: Option<f64>,
-    ) -> Box<dyn Machine> {
-        Box::new(OperatorMachine::new(seat, (self.makers)(), edges(outputs)))
+    fn machine(&mut self, seat: Seat, outputs: Outputs, _: Option<f64>) -> Box<dyn Machine> {
+        Box::new(OperatorMachine::new(seat, (self.makers)(), outputs.typed()))
     }
 }

@@ -1,8 +1,12 @@
 //! The logical graph: components, and who subscribes to whom.
 
-use super::blueprint::{Blueprint, EdgeBlueprint};
+use super::blueprint::{Blueprint, ChannelBlueprint, EdgeBlueprint, StepsBlueprint};
+use crate::channel::ChannelInfo;
+use crate::component::OnError;
 use crate::id::ComponentName;
+use crate::step::StepInfo;
 use std::fmt;
+use std::sync::Arc;
 
 /// A component's place in its graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -31,35 +35,133 @@ pub(crate) struct Node {
     pub(crate) parallelism: usize,
     pub(crate) role: Role,
     pub(crate) blocking: bool,
+    pub(crate) on_error: OnError,
+    /// Those that it declares.
+    pub(crate) channels: &'static [ChannelInfo],
     /// Events a second, of a source that is held to a rate.
     pub(crate) rate: Option<f64>,
+    /// How many closures there are on its edges.
+    pub(crate) steps: usize,
+    /// Whether it was to read a stream of another job.
+    pub(crate) foreign: bool,
     pub(crate) blueprint: Box<dyn Blueprint>,
+}
+
+/// A stream's place in its graph.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct StreamId(pub(crate) usize);
+
+/// One stream.
+pub(crate) struct StreamNode {
+    /// The component that emits it, through closures perhaps.
+    pub(crate) from: NodeId,
+    pub(crate) origin: Origin,
+}
+
+/// Where a stream comes from.
+pub(crate) enum Origin {
+    /// It is what the component emits.
+    Output,
+    /// It is what the component emits into a channel.
+    Channel(ChannelInfo, Box<dyn ChannelBlueprint>),
+    /// It is what closures make of another stream.
+    Steps(StreamId, Box<dyn StepsBlueprint>),
 }
 
 /// One subscription.
 pub(crate) struct Edge {
+    pub(crate) stream: StreamId,
     pub(crate) from: NodeId,
     pub(crate) to: NodeId,
+    /// What the subscriber calls the stream, if not by its own name.
+    pub(crate) alias: Option<Arc<str>>,
     /// Whether it spreads by key groups.
     pub(crate) by_key: bool,
     pub(crate) blueprint: Box<dyn EdgeBlueprint>,
 }
 
-/// Components in the order in which they were added, with their subscriptions.
+/// Components in the order in which they were added, with their streams and subscriptions.
 #[derive(Default)]
 pub(crate) struct Graph {
     pub(crate) nodes: Vec<Node>,
+    pub(crate) streams: Vec<StreamNode>,
     pub(crate) edges: Vec<Edge>,
 }
 
 impl Graph {
-    pub(crate) fn add_node(&mut self, node: Node) -> NodeId {
+    /// Adds a component, and the stream of what it emits.
+    pub(crate) fn add_node(&mut self, node: Node) -> (NodeId, StreamId) {
         self.nodes.push(node);
-        NodeId(self.nodes.len() - 1)
+        let node = NodeId(self.nodes.len() - 1);
+        (node, self.add_stream(node, Origin::Output))
+    }
+
+    pub(crate) fn add_stream(&mut self, from: NodeId, origin: Origin) -> StreamId {
+        self.streams.push(StreamNode { from, origin });
+        StreamId(self.streams.len() - 1)
     }
 
     pub(crate) fn add_edge(&mut self, edge: Edge) {
         self.edges.push(edge);
+    }
+
+    pub(crate) fn stream(&self, id: StreamId) -> &StreamNode {
+        &self.streams[id.0]
+    }
+
+    pub(crate) fn stream_ids(&self) -> impl Iterator<Item = StreamId> + use<> {
+        (0..self.streams.len()).map(StreamId)
+    }
+
+    /// The stream that `node` emits into a channel, if somebody has asked for it.
+    pub(crate) fn channel(&self, node: NodeId, channel: &ChannelInfo) -> Option<StreamId> {
+        self.stream_ids().find(|id| {
+            let stream = self.stream(*id);
+            matches!(&stream.origin, Origin::Channel(info, _) if info.is(channel))
+                && stream.from == node
+        })
+    }
+
+    /// The streams that closures make of `stream`, and that lead somewhere.
+    pub(crate) fn derived(&self, stream: StreamId) -> impl Iterator<Item = StreamId> {
+        self.stream_ids().filter(move |id| {
+            matches!(self.stream(*id).origin, Origin::Steps(of, _) if of == stream)
+                && self.is_read(*id)
+        })
+    }
+
+    /// Whether a component subscribes to `stream`, or to one that is derived from it.
+    pub(crate) fn is_read(&self, stream: StreamId) -> bool {
+        self.edges.iter().any(|edge| edge.stream == stream) || self.derived(stream).next().is_some()
+    }
+
+    /// All closures on edges.
+    pub(crate) fn steps(&self) -> Vec<Arc<StepInfo>> {
+        let streams = self.streams.iter().filter_map(|stream| match &stream.origin {
+            Origin::Steps(_, steps) => Some(steps.infos()),
+            Origin::Output | Origin::Channel(..) => None,
+        });
+        streams.flatten().cloned().collect()
+    }
+
+    /// What a stream is called where it ends.
+    pub(crate) fn stream_name(&self, edge: &Edge) -> Arc<str> {
+        if let Some(alias) = &edge.alias {
+            return Arc::clone(alias);
+        }
+        let name = &self.node(edge.from).name;
+        match self.root(edge.stream) {
+            Origin::Channel(channel, _) => format!("{name}/{}", channel.name()).into(),
+            _ => name.as_str().into(),
+        }
+    }
+
+    /// The output or channel that a stream begins with.
+    fn root(&self, stream: StreamId) -> &Origin {
+        match &self.stream(stream).origin {
+            Origin::Steps(of, _) => self.root(*of),
+            root => root,
+        }
     }
 
     /// All that is the user's, to be dropped one by one.
@@ -68,7 +170,9 @@ impl Graph {
             self.nodes.drain(..).map(|node| Box::new(node) as Box<dyn std::any::Any + Send>);
         let edges =
             self.edges.drain(..).map(|edge| Box::new(edge) as Box<dyn std::any::Any + Send>);
-        nodes.chain(edges).collect()
+        let streams =
+            self.streams.drain(..).map(|stream| Box::new(stream) as Box<dyn std::any::Any + Send>);
+        nodes.chain(streams).chain(edges).collect()
     }
 
     pub(crate) fn node(&self, id: NodeId) -> &Node {

@@ -1,13 +1,25 @@
 //! [`Job`]: the whole program, as it is being built.
 
 mod blueprint;
+mod fan_in;
 mod graph;
+mod grouped;
+mod keyed;
+mod pair;
+mod piped;
+mod stage;
 mod stream;
 mod validate;
 
-pub(crate) use blueprint::Connection;
-pub(crate) use graph::{Graph, NodeId, Role};
-pub use stream::{Grouped, SinkStage, SourceStage, Stage, Stream};
+pub(crate) use blueprint::{Connection, Outputs};
+pub use fan_in::{Streams, Subscription, Subscriptions};
+pub(crate) use graph::{Edge, Graph, NodeId, Origin, Role, StreamId};
+pub use grouped::Grouped;
+pub use keyed::KeyedStream;
+pub use pair::{KeyedPair, Pair};
+pub use piped::Piped;
+pub use stage::{SinkStage, SourceStage, Stage};
+pub use stream::{IntoStream, Stream};
 pub use validate::{Problem, Problems};
 
 use crate::key::KeyGroups;
@@ -16,6 +28,7 @@ use crate::restart::RestartStrategy;
 use crate::source::Source;
 use blueprint::SourceBlueprint;
 use graph::Node;
+use stage::NewNode;
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -59,6 +72,17 @@ impl SharedGraph {
     fn name(&self, node: NodeId) -> String {
         let graph = self.lock();
         graph.nodes.get(node.0).map_or("a started job", |node| node.name.as_str()).to_owned()
+    }
+
+    /// The name of the component that a stream comes from.
+    fn name_of(&self, stream: StreamId) -> String {
+        let from = self.lock().streams.get(stream.0).map(|stream| stream.from);
+        from.map_or_else(|| "a started job".to_owned(), |from| self.name(from))
+    }
+
+    /// Whether both are the same graph.
+    fn is(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
     }
 }
 
@@ -179,18 +203,8 @@ impl Job {
 
     /// Adds a source; each split is read by a clone of `source`.
     pub fn source<S: Source + Clone>(&self, source: S) -> SourceStage<S::Out> {
-        let name = source.name().to_owned();
-        let parallelism = source.parallelism();
-        let blueprint = SourceBlueprint::new(source);
-        let node = self.graph.lock().add_node(Node {
-            name: name.into(),
-            parallelism,
-            role: Role::Source,
-            blocking: S::BLOCKING,
-            rate: None,
-            blueprint: Box::new(blueprint),
-        });
-        SourceStage::new(self.graph.clone(), node)
+        let blueprint = SourceBlueprint::new(source.clone());
+        NewNode::source(source, blueprint).add_to(self.graph.clone()).into()
     }
 
     pub(crate) fn restart_strategy(&self) -> RestartStrategy {

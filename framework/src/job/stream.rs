@@ -1,17 +1,24 @@
-//! [`Stream`] and the stages that are made from it.
+//! [`Stream`]: the events of a component, or what closures made of them, as an edge of a job that is
+//! being built.
 
 use super::SharedGraph;
-use super::blueprint::{GroupedEdge, LogicBlueprint};
-use super::graph::{Edge, Node, NodeId, Role};
-use crate::component::{Component, Context};
+use super::fan_in::Subscription;
+use super::graph::StreamId;
+use super::grouped::Grouped;
+use super::keyed::KeyedStream;
+use super::pair::Pair;
+use super::piped::Piped;
+use super::stage::{SinkStage, SourceStage, Stage};
+use crate::component::{Context, Result};
 use crate::event::Event;
 use crate::grouping::{Grouping, Shuffle};
-use crate::instance::{Logic, OperatorLogic, SinkLogic};
+use crate::key::{Key, KeyBy, KeyOn};
 use crate::operator::Operator;
 use crate::sink::Sink;
+use crate::step::{Filter, FlatMap, Here, Inspect, Map, TryMap};
 use std::fmt;
 use std::marker::PhantomData;
-use std::ops::Deref;
+use std::sync::Arc;
 
 /// The events that a component emits, as an edge of a job that is being built.
 ///
@@ -28,15 +35,18 @@ use std::ops::Deref;
 /// Engine::new().run(job).unwrap();
 /// assert_eq!(all.take(), again.take());
 /// ```
+///
+/// Closures run in the component that emits, before anything is sent; see [`Piped`].
 pub struct Stream<T> {
-    graph: SharedGraph,
-    from: NodeId,
+    pub(super) graph: SharedGraph,
+    pub(super) id: StreamId,
+    alias: Option<Arc<str>>,
     events: PhantomData<fn() -> T>,
 }
 
 impl<T: Event> Stream<T> {
-    fn new(graph: SharedGraph, from: NodeId) -> Self {
-        Self { graph, from, events: PhantomData }
+    pub(super) fn new(graph: SharedGraph, id: StreamId) -> Self {
+        Self { graph, id, alias: None, events: PhantomData }
     }
 
     /// Says which instances of the next component get an event. Without it they take turns
@@ -46,7 +56,14 @@ impl<T: Event> Stream<T> {
     /// sink that follows, not on the grouping. See [`Grouped`].
     #[must_use = "a grouping does nothing until an operator or a sink is applied"]
     pub fn group<G: Grouping<T>>(&self, grouping: G) -> Grouped<T, G> {
-        Grouped { stream: Self::new(self.graph.clone(), self.from), grouping }
+        Grouped { stream: self.clone(), grouping }
+    }
+
+    /// The same stream under another name for the operator that is applied to it, which reads it as
+    /// [`Emitter::stream`](crate::Emitter::stream); that has an example.
+    #[must_use = "the name is that of the stream which is returned"]
+    pub fn alias(&self, name: &str) -> Self {
+        Self { alias: Some(name.into()), ..self.clone() }
     }
 
     /// Applies an operator; each instance is a clone of `operator`. [`Stage`] has an example.
@@ -97,291 +114,202 @@ impl<T: Event> Stream<T> {
     {
         self.group(Shuffle::new()).sink(sink)
     }
-}
 
-impl<T> fmt::Debug for Stream<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Stream of {:?}", self.graph.name(self.from))
-    }
-}
-
-/// A stream with the grouping for the next component; made by [`Stream::group`].
-///
-/// ```
-/// use streamwork::prelude::*;
-///
-/// #[derive(Component, Clone, Default)]
-/// struct Count(u64);
-///
-/// impl Operator for Count {
-///     type In = &'static str;
-///     type Out = (&'static str, u64);
-///
-///     fn apply(&mut self, kind: &'static str, out: &mut Emitter<Self::Out>) -> Result<()> {
-///         self.0 += 1;
-///         out.emit((kind, self.0));
-///         Ok(())
-///     }
-/// }
-///
-/// let got = Collect::new();
-/// let job = Job::new("count");
-/// let kinds = job.source(FromIter::new(["car", "car", "car"]));
-/// let counts = kinds.group(Fields::whole()).apply(Count::default()).parallelism(3);
-/// counts.group(Global).sink(got.clone());
-/// kinds.group(All).apply_with("twice", |_| Count(7)).parallelism(2).sink(ForEach::new(|_| {}));
-/// let outcome = Engine::new().run(job).unwrap();
-/// assert_eq!(got.take(), [("car", 1), ("car", 2), ("car", 3)]);
-/// assert_eq!(outcome.component("twice").unwrap().applied, 6);
-/// ```
-#[derive(Debug)]
-pub struct Grouped<T, G> {
-    stream: Stream<T>,
-    grouping: G,
-}
-
-impl<T: Event, G: Grouping<T>> Grouped<T, G> {
-    /// Applies an operator; each instance is a clone of `operator`.
-    pub fn apply<O>(self, operator: O) -> Stage<O::Out>
-    where
-        O: Operator<In = T> + Clone,
-    {
-        let new = NewNode::of(&operator, Role::Operator);
-        let blueprint = LogicBlueprint::of_prototype(operator, OperatorLogic);
-        let (graph, node) = self.attach(new, blueprint);
-        Stage { stream: Stream::new(graph, node) }
-    }
-
-    /// Applies an operator whose instances are made by a function, under the given name.
-    pub fn apply_with<O, F>(self, name: &str, make: F) -> Stage<O::Out>
-    where
-        O: Operator<In = T>,
-        F: FnMut(&Context) -> O + Clone + Send + 'static,
-    {
-        let new = NewNode {
-            name: name.to_owned(),
-            parallelism: 1,
-            role: Role::Operator,
-            blocking: O::BLOCKING,
-        };
-        let blueprint = LogicBlueprint::of_function(make, OperatorLogic);
-        let (graph, node) = self.attach(new, blueprint);
-        Stage { stream: Stream::new(graph, node) }
-    }
-
-    /// Ends the stream in a sink; each instance is a clone of `sink`.
-    pub fn sink<S>(self, sink: S) -> SinkStage
-    where
-        S: Sink<In = T> + Clone,
-    {
-        let new = NewNode::of(&sink, Role::Sink);
-        let blueprint = LogicBlueprint::of_prototype(sink, SinkLogic);
-        let (graph, node) = self.attach(new, blueprint);
-        SinkStage { graph, node }
-    }
-
-    fn attach<L: Logic + 'static>(
-        self,
-        new: NewNode,
-        blueprint: LogicBlueprint<L>,
-    ) -> (SharedGraph, NodeId) {
-        let Self { stream: Stream { graph, from, .. }, grouping } = self;
-        let mut nodes = graph.lock();
-        let to = nodes.add_node(Node {
-            name: new.name.into(),
-            parallelism: new.parallelism,
-            role: new.role,
-            blocking: new.blocking,
-            rate: None,
-            blueprint: Box::new(blueprint),
-        });
-        let by_key = grouping.by_key();
-        let blueprint = Box::new(GroupedEdge::<T, G>::new(grouping));
-        nodes.add_edge(Edge { from, to, by_key, blueprint });
-        drop(nodes);
-        (graph, to)
-    }
-}
-
-/// What is known of a component before it has a place.
-struct NewNode {
-    name: String,
-    parallelism: usize,
-    role: Role,
-    blocking: bool,
-}
-
-impl NewNode {
-    fn of<C: Component>(component: &C, role: Role) -> Self {
-        Self {
-            name: component.name().to_owned(),
-            parallelism: component.parallelism(),
-            role,
-            blocking: C::BLOCKING,
-        }
-    }
-}
-
-macro_rules! settings {
-    () => {
-        /// Sets the number of instances. Without it a component has as many as
-        /// [`Component::parallelism`](crate::Component::parallelism) says. With 0 the job is refused.
-        pub fn parallelism(self, instances: usize) -> Self {
-            self.edit(|node| node.parallelism = instances);
-            self
-        }
-
-        /// Gives the component another name: unique in the job, and what its state belongs to.
-        pub fn named(self, name: &str) -> Self {
-            self.edit(|node| node.name = name.into());
-            self
-        }
-    };
-}
-
-/// An operator that was just applied: can be adjusted, and is the stream of what it emits.
-///
-/// ```
-/// use streamwork::prelude::*;
-///
-/// #[derive(Component, Clone)]
-/// struct Double;
-///
-/// impl Operator for Double {
-///     type In = u64;
-///     type Out = u64;
-///
-///     fn apply(&mut self, n: u64, out: &mut Emitter<u64>) -> Result<()> {
-///         out.emit(2 * n);
-///         Ok(())
-///     }
-/// }
-///
-/// let got = Collect::new();
-/// let job = Job::new("doubles");
-/// job.source(FromIter::new(1..=3_u64))
-///     .apply(Double)
-///     .named("doubler")
-///     .parallelism(2)
-///     .sink(got.clone());
-/// let outcome = Engine::new().run(job).unwrap();
-/// assert_eq!(outcome.component("doubler").unwrap().applied, 3);
-/// assert_eq!(got.take().iter().sum::<u64>(), 12);
-/// ```
-pub struct Stage<T> {
-    stream: Stream<T>,
-}
-
-impl<T: Event> Stage<T> {
-    settings!();
-
-    fn edit(&self, change: impl FnOnce(&mut Node)) {
-        self.stream.graph.edit(self.stream.from, change);
-    }
-}
-
-impl<T> Deref for Stage<T> {
-    type Target = Stream<T>;
-
-    fn deref(&self) -> &Stream<T> {
-        &self.stream
-    }
-}
-
-impl<T> fmt::Debug for Stage<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.stream.fmt(f)
-    }
-}
-
-/// A source that was just added: can be adjusted, and is the stream of what it emits.
-///
-/// ```
-/// use streamwork::prelude::*;
-///
-/// let got = Collect::new();
-/// let job = Job::new("numbers");
-/// let numbers = job.source(FromIter::new(1..=3_u64)).named("numbers").parallelism(2);
-/// numbers.sink(got.clone());
-/// let outcome = Engine::new().run(job).unwrap();
-/// assert_eq!(outcome.component("numbers").unwrap().emitted, 3);
-/// assert_eq!(got.len(), 3);
-/// ```
-pub struct SourceStage<T> {
-    stream: Stream<T>,
-}
-
-impl<T: Event> SourceStage<T> {
-    pub(super) fn new(graph: SharedGraph, node: NodeId) -> Self {
-        Self { stream: Stream::new(graph, node) }
-    }
-
-    settings!();
-
-    /// Holds the source to this many events a second, over all its instances. What it missed because
-    /// it was blocked is made up for by a tenth of a second at most.
+    /// Makes another event of each, by a closure that looks at it. [`Piped`] says where closures run
+    /// and what becomes of their failures.
     ///
     /// ```
     /// use streamwork::prelude::*;
     ///
     /// let got = Collect::new();
-    /// let job = Job::new("paced");
-    /// job.source(FromIter::new(1..=3_u64)).rate(1_000.0).sink(got.clone());
+    /// let job = Job::new("lengths");
+    /// job.source(FromIter::new(["car", "truck"])).map(|kind| kind.len()).sink(got.clone());
     /// Engine::new().run(job).unwrap();
-    /// assert_eq!(got.take(), [1, 2, 3]);
+    /// assert_eq!(got.take(), [3, 5]);
     /// ```
-    #[expect(clippy::must_use_candidate, reason = "the setting is in effect already")]
-    pub fn rate(self, events_per_second: f64) -> Self {
-        self.edit(|node| node.rate = Some(events_per_second));
-        self
+    pub fn map<U, F>(&self, call: F) -> Piped<T, Map<Here, U, F>>
+    where
+        U: Event,
+        F: Fn(&T) -> U + Clone + Send + 'static,
+    {
+        Piped::begin(self).map(call)
     }
 
-    fn edit(&self, change: impl FnOnce(&mut Node)) {
-        self.stream.graph.edit(self.stream.from, change);
+    /// As [`map`](Self::map), by a closure that may fail: an event that it returns an error for is left
+    /// out, counted and logged, or fails the job ([`Piped::on_error`]).
+    ///
+    /// ```
+    /// use streamwork::prelude::*;
+    ///
+    /// let got = Collect::new();
+    /// let job = Job::new("numbers");
+    /// let words = job.source(FromIter::new(["1", "two", "3"]));
+    /// words.try_map(|word| Ok(word.parse::<u64>()?)).sink(got.clone());
+    /// let outcome = Engine::new().run(job).unwrap();
+    /// assert_eq!((got.take(), outcome.failed()), (vec![1, 3], 1));
+    /// assert_eq!(outcome.step("try_map#1 after from-iter").unwrap().failed, 1);
+    /// ```
+    pub fn try_map<U, F>(&self, call: F) -> Piped<T, TryMap<Here, U, F>>
+    where
+        U: Event,
+        F: Fn(&T) -> Result<U> + Clone + Send + 'static,
+    {
+        Piped::begin(self).try_map(call)
+    }
+
+    /// Keeps the events for which a closure says `true`. What it leaves out is never sent.
+    ///
+    /// ```
+    /// use streamwork::prelude::*;
+    ///
+    /// let got = Collect::new();
+    /// let job = Job::new("even");
+    /// job.source(FromIter::new(1..=4_u64)).filter(|n| n % 2 == 0).sink(got.clone());
+    /// let outcome = Engine::new().run(job).unwrap();
+    /// assert_eq!(got.take(), [2, 4]);
+    /// assert_eq!(outcome.component("from-iter").unwrap().filtered, 2);
+    /// ```
+    pub fn filter<F>(&self, call: F) -> Piped<T, Filter<Here, T, F>>
+    where
+        F: Fn(&T) -> bool + Clone + Send + 'static,
+    {
+        Piped::begin(self).filter(call)
+    }
+
+    /// Makes any number of events of each, by a closure that returns an iterator.
+    ///
+    /// ```
+    /// use streamwork::prelude::*;
+    ///
+    /// let got = Collect::new();
+    /// let job = Job::new("letters");
+    /// job.source(FromIter::new(["ab", "", "c"]))
+    ///     .flat_map(|word| word.chars().collect::<Vec<_>>())
+    ///     .sink(got.clone());
+    /// Engine::new().run(job).unwrap();
+    /// assert_eq!(got.take(), ['a', 'b', 'c']);
+    /// ```
+    pub fn flat_map<U, I, F>(&self, call: F) -> Piped<T, FlatMap<Here, (U, I), F>>
+    where
+        U: Event,
+        I: IntoIterator<Item = U> + 'static,
+        F: Fn(&T) -> I + Clone + Send + 'static,
+    {
+        Piped::begin(self).flat_map(call)
+    }
+
+    /// Looks at each event and passes it on as it is.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use std::sync::atomic::{AtomicU64, Ordering};
+    /// use streamwork::prelude::*;
+    ///
+    /// let seen = Arc::new(AtomicU64::new(0));
+    /// let sum = Arc::clone(&seen);
+    /// let job = Job::new("looked-at");
+    /// job.source(FromIter::new(1..=3_u64))
+    ///     .inspect(move |n| drop(sum.fetch_add(*n, Ordering::Relaxed)))
+    ///     .sink(Collect::new());
+    /// Engine::new().run(job).unwrap();
+    /// assert_eq!(seen.load(Ordering::Relaxed), 6);
+    /// ```
+    pub fn inspect<F>(&self, call: F) -> Piped<T, Inspect<Here, T, F>>
+    where
+        F: Fn(&T) + Clone + Send + 'static,
+    {
+        Piped::begin(self).inspect(call)
+    }
+
+    /// Keys the stream by a part of each event, for a [`KeyedOperator`](crate::KeyedOperator), which
+    /// has an example. The closure's argument needs its type written.
+    pub fn key_by<K, F>(&self, key: F) -> KeyedStream<T, KeyOn<K, F>>
+    where
+        K: Key + ?Sized + 'static,
+        F: for<'a> Fn(&'a T) -> &'a K + Clone + Send + 'static,
+    {
+        KeyedStream { streams: vec![self.clone()], selector: KeyOn::new(key) }
+    }
+
+    /// Keys the stream by a key that is made from each event; as [`key_by`](Self::key_by).
+    /// [`KeyedStream::fold`] has an example.
+    pub fn key_by_value<K, F>(&self, key: F) -> KeyedStream<T, KeyBy<K, F>>
+    where
+        K: Key + 'static,
+        F: Fn(&T) -> K + Clone + Send + 'static,
+    {
+        KeyedStream { streams: vec![self.clone()], selector: KeyBy::new(key) }
+    }
+
+    /// Puts another stream beside this one, for an operator with [two inputs](crate::TwoInput), which
+    /// has an example. Either may be grouped before.
+    pub fn connect<R: Subscription>(&self, right: R) -> Pair<Grouped<T, Shuffle>, R> {
+        Pair { left: self.group(Shuffle::new()), right }
+    }
+
+    pub(super) fn alias_name(&self) -> Option<Arc<str>> {
+        self.alias.clone()
     }
 }
 
-impl<T> Deref for SourceStage<T> {
-    type Target = Stream<T>;
-
-    fn deref(&self) -> &Stream<T> {
-        &self.stream
+impl<T> Clone for Stream<T> {
+    fn clone(&self) -> Self {
+        let Self { graph, id, alias, .. } = self;
+        Self { graph: graph.clone(), id: *id, alias: alias.clone(), events: PhantomData }
     }
 }
 
-impl<T> fmt::Debug for SourceStage<T> {
+impl<T> fmt::Debug for Stream<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.stream.fmt(f)
+        write!(f, "Stream of {:?}", self.graph.name_of(self.id))
     }
 }
 
-/// A sink that was just applied: can be adjusted.
+/// What can be used as a stream of events: a [`Stream`], the stage of a component, or closures behind
+/// one.
 ///
 /// ```
+/// use streamwork::IntoStream;
 /// use streamwork::prelude::*;
 ///
+/// fn count(events: impl IntoStream<Event = u64>, into: Collect<(u64, u64)>) {
+///     let keyed = events.into_stream().key_by_value(|n: &u64| n % 2);
+///     keyed.fold(0_u64, |n, _| *n += 1).sink(into);
+/// }
+///
 /// let got = Collect::new();
-/// let job = Job::new("kept");
-/// job.source(FromIter::new(0..4_u64)).sink(got.clone()).named("keeper").parallelism(2);
-/// let outcome = Engine::new().run(job).unwrap();
-/// assert_eq!(outcome.component("keeper").unwrap().applied, 4);
-/// assert_eq!(got.of_instance(0).len(), 2);
+/// let job = Job::new("counts");
+/// count(job.source(FromIter::new([4_u64, 7])).map(|n| n + 1), got.clone());
+/// Engine::new().run(job).unwrap();
+/// assert_eq!(got.take(), [(1, 1), (0, 1)]);
 /// ```
-pub struct SinkStage {
-    graph: SharedGraph,
-    node: NodeId,
+#[diagnostic::on_unimplemented(message = "`{Self}` is no stream of events")]
+pub trait IntoStream {
+    /// What flows in it.
+    type Event: Event;
+
+    /// The stream.
+    fn into_stream(self) -> Stream<Self::Event>;
 }
 
-impl SinkStage {
-    settings!();
+macro_rules! into_stream {
+    ($($stage:ident),*) => { $(
+        impl<T: Event> IntoStream for $stage<T> {
+            type Event = T;
 
-    fn edit(&self, change: impl FnOnce(&mut Node)) {
-        self.graph.edit(self.node, change);
-    }
+            fn into_stream(self) -> Stream<T> {
+                (&self).into_stream()
+            }
+        }
+
+        impl<T: Event> IntoStream for &$stage<T> {
+            type Event = T;
+
+            fn into_stream(self) -> Stream<T> {
+                Stream::clone(self)
+            }
+        }
+    )* };
 }
 
-impl fmt::Debug for SinkStage {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "sink {:?}", self.graph.name(self.node))
-    }
-}
+into_stream!(Stream, Stage, SourceStage);

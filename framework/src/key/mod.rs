@@ -4,9 +4,11 @@
 //! can't be looked for in a place where it was not put.
 
 mod hasher;
+mod selector;
 mod types;
 
 pub use hasher::KeyHasher;
+pub use selector::{KeyBy, KeyOn, KeySelector};
 
 /// A value that events can be grouped by.
 ///

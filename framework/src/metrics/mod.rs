@@ -38,8 +38,8 @@ macro_rules! counters {
         /// otherwise.
         ///
         /// For each operator and sink `received = applied + failed + discarded + waiting`, for each component
-        /// `emitted + copies = sent + misrouted + unread + unsent + waiting`, where `waiting` is
-        /// zero once the job has ended.
+        /// `emitted + copies + expanded = sent + filtered + lost_in_steps + misrouted + unread + unsent +
+        /// waiting`, where `waiting` is zero once the job has ended.
         ///
         /// ```
         /// use streamwork::prelude::*;
@@ -84,10 +84,16 @@ counters! {
     discarded,
     /// Of an earlier attempt, and dropped for it.
     stale,
-    /// Emitted by the component.
+    /// Emitted by the component, into channels too.
     emitted,
-    /// Added by fan-out and all-groupings: copies beyond the first of each event.
+    /// Added by fan-out and all-groupings: deliveries beyond the first of each event.
     copies,
+    /// Left out by closures on its edges: they made nothing of them.
+    filtered,
+    /// Made by closures on its edges (`flat_map`) beyond the first of each event.
+    expanded,
+    /// Lost to an error or a panic of a closure on its edges.
+    lost_in_steps,
     /// Handed to mailboxes.
     sent,
     /// Emitted where nobody subscribes.
@@ -98,6 +104,24 @@ counters! {
     unsent,
     /// Restarts of the instance.
     restarts,
+}
+
+/// What has been counted of one closure on an edge, over all instances that run it.
+///
+/// ```
+/// use streamwork::prelude::*;
+///
+/// let job = Job::new("halves");
+/// let numbers = job.source(FromIter::new([1_u64, 0, 2]));
+/// numbers.map(|n| 2 / n).sink(Collect::new());
+/// let outcome = Engine::new().run(job).unwrap();
+/// assert_eq!(outcome.step("map#1 after from-iter").unwrap().failed, 1);
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct StepCounts {
+    /// Events lost to an error or a panic of it.
+    pub failed: u64,
 }
 
 impl Counts {

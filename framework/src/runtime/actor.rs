@@ -56,7 +56,12 @@ impl Drop for DeathNotice {
     fn drop(&mut self) {
         if let Some(reports) = self.reports.take() {
             let instance = self.instance.clone();
-            reports.report(Report::Lost(Failure { instance, event: None, cause: Cause::Died }));
+            reports.report(Report::Lost(Failure {
+                instance,
+                event: None,
+                step: None,
+                cause: Cause::Died,
+            }));
             reports.report(Report::Ended);
         }
     }

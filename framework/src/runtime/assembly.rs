@@ -6,7 +6,7 @@ use crate::component::{Context, Result, Split};
 use crate::grouping::Targets;
 use crate::id::{Attempt, InstanceId, LinkIndex};
 use crate::instance::{Machine, Reports, Seat};
-use crate::job::{Graph, NodeId};
+use crate::job::{Connection, Edge, Graph, NodeId, Origin, Outputs, StreamId};
 use crate::key::KeyGroups;
 use crate::link::{LinkLimits, LinkSender, LinkState, Mailbox, Pace};
 use crate::time::Clock;
@@ -65,7 +65,7 @@ pub(crate) fn state_of(job: &str, graph: &Graph) -> JobState {
             .map(|index| Arc::new(InstanceView::new(InstanceId::new(node.name.clone(), index))))
             .collect(),
     });
-    JobState::new(job.to_owned(), components.collect())
+    JobState::new(job.to_owned(), components.collect(), graph.steps())
 }
 
 /// Makes all instances and connects them, those without successors first: whoever sends finds its
@@ -95,14 +95,13 @@ pub(crate) fn assemble(
         let rate = graph.node(node).rate;
         let links = graph.inputs(node).map(|e| graph.node(graph.edges[e].from).parallelism).sum();
         let before = graph.nodes[..node.0].iter().map(|node| node.parallelism).sum();
+        let (streams, stream_of) = streams_into(graph, node);
         let mut made = Vec::new();
         for index in 0..parallelism {
             let view = &state.components[node.0].instances[index];
             let pace = Arc::new(Pace::default());
-            let connections = graph
-                .outputs(node)
-                .map(|e| connect(graph, e, index, &inlets, settings, &view.id))
-                .collect();
+            let sender = Sender { graph, index, id: &view.id, inlets: &inlets, settings };
+            let outputs = sender.outputs(node);
             let seat = Seat {
                 ctx: Context {
                     job: Arc::clone(&job),
@@ -116,9 +115,12 @@ pub(crate) fn assemble(
                 pace: Arc::clone(&pace),
                 control: Arc::clone(&view.control),
                 counters: Arc::clone(&view.counters),
+                on_error: graph.node(node).on_error,
+                streams: Arc::clone(&streams),
+                stream_of: Arc::clone(&stream_of),
                 reports: shell.reports(node.0, index),
             };
-            let machine = graph.node_mut(node).blueprint.machine(seat, connections, rate);
+            let machine = graph.node_mut(node).blueprint.machine(seat, outputs, rate);
             let place = if blocking {
                 Place::OwnThread
             } else {
@@ -132,34 +134,79 @@ pub(crate) fn assemble(
     Ok(())
 }
 
-/// The sending side of edge `e` for instance `sender` of the component that it leaves.
-fn connect(
-    graph: &Graph,
-    e: usize,
-    sender: usize,
-    inlets: &HashMap<NodeId, Vec<Inlet>>,
-    settings: &Settings,
-    id: &InstanceId,
-) -> crate::job::Connection {
-    let edge = &graph.edges[e];
-    // The links of one receiver are numbered edge by edge.
-    let before: usize = graph
-        .inputs(edge.to)
-        .take_while(|other| *other != e)
-        .map(|other| graph.node(graph.edges[other].from).parallelism)
-        .sum();
-    let index = LinkIndex(u32::try_from(before + sender).unwrap_or(u32::MAX));
-    let links = inlets[&edge.to].iter().map(|inlet| LinkSender {
-        state: LinkState::new(settings.limits.shared_by(inlet.links), Arc::clone(&inlet.pace)),
-        mailbox: Arc::clone(&inlet.mailbox),
-        index,
-        attempt: Attempt::FIRST,
-    });
-    let targets = Targets {
-        sender,
-        instances: graph.node(edge.to).parallelism,
-        key_groups: settings.key_groups,
-    };
-    let receiver = graph.node(edge.to).name.clone();
-    edge.blueprint.connect(id.clone(), receiver, targets, links.collect())
+/// The names of the streams that end in `node`, and for each of its links the place of its stream
+/// among them. Links are numbered edge by edge.
+fn streams_into(graph: &Graph, node: NodeId) -> (Arc<[Arc<str>]>, Arc<[usize]>) {
+    let edges: Vec<&Edge> = graph.inputs(node).map(|e| &graph.edges[e]).collect();
+    let names = edges.iter().map(|edge| graph.stream_name(edge)).collect();
+    let links = edges
+        .iter()
+        .enumerate()
+        .flat_map(|(i, edge)| std::iter::repeat_n(i, graph.node(edge.from).parallelism));
+    (names, links.collect())
+}
+
+/// One sending instance.
+struct Sender<'a> {
+    graph: &'a Graph,
+    index: usize,
+    id: &'a InstanceId,
+    inlets: &'a HashMap<NodeId, Vec<Inlet>>,
+    settings: &'a Settings,
+}
+
+impl Sender<'_> {
+    /// All that it sends to.
+    fn outputs(&self, node: NodeId) -> Outputs {
+        let mut outputs = Outputs { stream: Vec::new(), channels: Vec::new() };
+        for id in self.graph.stream_ids().filter(|id| self.graph.stream(*id).from == node) {
+            match &self.graph.stream(id).origin {
+                Origin::Output => outputs.stream = self.subscribers(id),
+                Origin::Channel(_, channel) => {
+                    outputs.channels.push(channel.connect(self.subscribers(id)));
+                }
+                // Part of what the stream that it is derived from leads to.
+                Origin::Steps(..) => {}
+            }
+        }
+        outputs
+    }
+
+    /// The edges of a stream, through closures and directly.
+    fn subscribers(&self, stream: StreamId) -> Vec<Connection> {
+        let derived =
+            self.graph.derived(stream).filter_map(|id| match &self.graph.stream(id).origin {
+                Origin::Steps(_, steps) => {
+                    Some(steps.connect(self.id.clone(), self.subscribers(id)))
+                }
+                Origin::Output | Origin::Channel(..) => None,
+            });
+        let direct = (0..self.graph.edges.len()).filter(|e| self.graph.edges[*e].stream == stream);
+        derived.chain(direct.map(|e| self.connect(e))).collect()
+    }
+
+    /// The sending side of edge `e`.
+    fn connect(&self, e: usize) -> Connection {
+        let Self { graph, inlets, settings, .. } = self;
+        let edge = &graph.edges[e];
+        let before: usize = graph
+            .inputs(edge.to)
+            .take_while(|other| *other != e)
+            .map(|other| graph.node(graph.edges[other].from).parallelism)
+            .sum();
+        let index = LinkIndex(u32::try_from(before + self.index).unwrap_or(u32::MAX));
+        let links = inlets[&edge.to].iter().map(|inlet| LinkSender {
+            state: LinkState::new(settings.limits.shared_by(inlet.links), Arc::clone(&inlet.pace)),
+            mailbox: Arc::clone(&inlet.mailbox),
+            index,
+            attempt: Attempt::FIRST,
+        });
+        let targets = Targets {
+            sender: self.index,
+            instances: graph.node(edge.to).parallelism,
+            key_groups: settings.key_groups,
+        };
+        let receiver = graph.node(edge.to).name.clone();
+        edge.blueprint.connect(self.id.clone(), receiver, targets, links.collect())
+    }
 }

@@ -8,7 +8,7 @@ use super::tree::SupervisionTree;
 use crate::error::Error;
 use crate::id::ComponentName;
 use crate::job::Role;
-use crate::metrics::Counts;
+use crate::metrics::{Counts, StepCounts};
 use actix::Addr;
 use futures::channel::oneshot;
 use std::fmt;
@@ -356,6 +356,7 @@ fn block_on<F: Future>(future: F) -> F::Output {
 #[derive(Clone, Debug)]
 pub struct Outcome {
     tree: SupervisionTree,
+    steps: Vec<(Arc<str>, StepCounts)>,
     events_in: u64,
     events_out: u64,
     dropped: u64,
@@ -383,9 +384,10 @@ impl Outcome {
         // What was emitted and never met user code again; so it holds also for instances that were
         // left behind and could not count any more.
         let failed = total.failed - failed_reads;
-        let gone = total.unread + total.misrouted + total.applied + failed;
-        let dropped = (total.emitted + total.copies).saturating_sub(gone);
-        Self { tree: state.tree(), events_in, events_out, dropped, total }
+        let left_out = total.filtered + total.lost_in_steps + total.misrouted + total.unread;
+        let gone = left_out + total.applied + failed;
+        let dropped = (total.emitted + total.copies + total.expanded).saturating_sub(gone);
+        Self { tree: state.tree(), steps: state.steps(), events_in, events_out, dropped, total }
     }
 
     /// How it ended.
@@ -406,10 +408,10 @@ impl Outcome {
         self.events_out
     }
 
-    /// Events lost to failures of user code, groupings included.
+    /// Events lost to failures of user code, closures on edges and groupings included.
     #[must_use]
     pub fn failed(&self) -> u64 {
-        self.total.failed + self.total.misrouted
+        self.total.failed + self.total.lost_in_steps + self.total.misrouted
     }
 
     /// Events that were under way when the job was stopped, killed or failed.
@@ -429,6 +431,13 @@ impl Outcome {
     pub fn component(&self, name: &str) -> Option<Counts> {
         let component = self.tree.components.iter().find(|c| c.name.as_str() == name)?;
         Some(component.instances.iter().map(|i| i.counts).sum())
+    }
+
+    /// What the closure of this name counted, as in `map#2 after readings`. [`StepCounts`] has an
+    /// example.
+    #[must_use]
+    pub fn step(&self, name: &str) -> Option<StepCounts> {
+        self.steps.iter().find(|(step, _)| &**step == name).map(|(_, counts)| *counts)
     }
 
     /// The supervision tree at the end.

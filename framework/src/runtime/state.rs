@@ -5,7 +5,8 @@ use super::tree::{ComponentTree, InstanceState, InstanceTree, SupervisionTree};
 use crate::id::{ComponentName, InstanceId};
 use crate::instance::ControlCell;
 use crate::job::Role;
-use crate::metrics::{Counters, Counts};
+use crate::metrics::{Counters, Counts, StepCounts};
+use crate::step::StepInfo;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// One instance, as seen from outside.
@@ -60,12 +61,17 @@ pub(crate) struct ComponentView {
 pub(crate) struct JobState {
     pub(crate) name: String,
     pub(crate) components: Vec<ComponentView>,
+    steps: Vec<Arc<StepInfo>>,
     status: Mutex<JobStatus>,
 }
 
 impl JobState {
-    pub(crate) fn new(name: String, components: Vec<ComponentView>) -> Self {
-        Self { name, components, status: Mutex::new(JobStatus::Starting) }
+    pub(crate) fn new(
+        name: String,
+        components: Vec<ComponentView>,
+        steps: Vec<Arc<StepInfo>>,
+    ) -> Self {
+        Self { name, components, steps, status: Mutex::new(JobStatus::Starting) }
     }
 
     pub(crate) fn status(&self) -> JobStatus {
@@ -99,5 +105,10 @@ impl JobState {
     pub(crate) fn counts(&self) -> Vec<(ComponentName, Counts)> {
         let sum = |c: &ComponentView| c.instances.iter().map(|i| i.counters.read()).sum();
         self.components.iter().map(|c| (c.name.clone(), sum(c))).collect()
+    }
+
+    pub(crate) fn steps(&self) -> Vec<(Arc<str>, StepCounts)> {
+        let counts = |step: &StepInfo| StepCounts { failed: step.failed.get() };
+        self.steps.iter().map(|step| (Arc::clone(&step.name), counts(step))).collect()
     }
 }

@@ -150,7 +150,10 @@ impl InstanceTree {
             ("in", c.received, role != "source"),
             ("out", c.emitted, role != "sink"),
             ("failed", c.failed, c.failed > 0),
+            ("filtered", c.filtered, c.filtered > 0),
+            ("lost in steps", c.lost_in_steps, c.lost_in_steps > 0),
             ("misrouted", c.misrouted, c.misrouted > 0),
+            ("unread", c.unread, c.unread > 0),
             ("dropped", c.dropped(), c.dropped() > 0),
             ("restarts", c.restarts, c.restarts > 0),
         ];

@@ -1,18 +1,15 @@
 //! The machine of operators and sinks.
 
-use super::edge::Edge;
 use super::failure::{Cause, Failure};
+use super::logic::Logic;
 use super::meter::{Meter, SLICE};
-use super::output::Output;
+use super::output::{Outlets, Output};
 use super::{Comeback, Command, Machine, Maker, Report, Seat, failure_is_logged};
-use crate::component::{BoxError, Context, Fatal, Result};
+use crate::component::{BoxError, Fatal};
 use crate::emitter::{Emitter, Trial};
-use crate::event::{Event, Nothing};
 use crate::guard::{catch, drop_each, drop_quietly};
 use crate::id::{CheckpointId, LinkIndex};
 use crate::link::{Batch, Control, Credit, Frame};
-use crate::operator::Operator;
-use crate::sink::Sink;
 use crate::time::Moment;
 use crate::watermark::{Advance, Frontier};
 use std::cell::Cell;
@@ -21,94 +18,6 @@ use std::fmt;
 use std::sync::Arc;
 use std::task::{self, Poll, Waker};
 use std::vec::Drain;
-
-/// What operators and sinks have in common.
-pub(crate) trait Logic: Send {
-    type In: Event;
-    type Out: Event;
-
-    fn setup(&mut self, ctx: &Context) -> Result<()>;
-
-    fn apply(&mut self, event: Self::In, out: &mut Emitter<Self::Out>) -> Result<()>;
-
-    /// Whether the next event may be applied.
-    #[inline]
-    fn poll_ready(&mut self, _: &mut task::Context<'_>) -> Poll<Result<()>> {
-        Poll::Ready(Ok(()))
-    }
-
-    fn poll_flush(&mut self, _: &mut task::Context<'_>) -> Poll<Result<()>> {
-        Poll::Ready(Ok(()))
-    }
-
-    /// Called again until it is ready.
-    fn poll_finish(
-        &mut self,
-        out: &mut Emitter<Self::Out>,
-        cx: &mut task::Context<'_>,
-    ) -> Poll<Result<()>>;
-}
-
-/// An operator as logic.
-#[derive(Debug)]
-pub(crate) struct OperatorLogic<O>(pub(crate) O);
-
-impl<O: Operator> Logic for OperatorLogic<O> {
-    type In = O::In;
-    type Out = O::Out;
-
-    fn setup(&mut self, ctx: &Context) -> Result<()> {
-        self.0.setup(ctx)
-    }
-
-    #[inline]
-    fn apply(&mut self, event: O::In, out: &mut Emitter<O::Out>) -> Result<()> {
-        self.0.apply(event, out)
-    }
-
-    fn poll_finish(
-        &mut self,
-        out: &mut Emitter<O::Out>,
-        _: &mut task::Context<'_>,
-    ) -> Poll<Result<()>> {
-        Poll::Ready(self.0.finish(out))
-    }
-}
-
-/// A sink as logic: it emits nothing.
-#[derive(Debug)]
-pub(crate) struct SinkLogic<S>(pub(crate) S);
-
-impl<S: Sink> Logic for SinkLogic<S> {
-    type In = S::In;
-    type Out = Nothing;
-
-    fn setup(&mut self, ctx: &Context) -> Result<()> {
-        self.0.setup(ctx)
-    }
-
-    #[inline]
-    fn apply(&mut self, event: S::In, _: &mut Emitter<Nothing>) -> Result<()> {
-        self.0.write(event)
-    }
-
-    #[inline]
-    fn poll_ready(&mut self, cx: &mut task::Context<'_>) -> Poll<Result<()>> {
-        self.0.poll_ready(cx)
-    }
-
-    fn poll_flush(&mut self, cx: &mut task::Context<'_>) -> Poll<Result<()>> {
-        self.0.poll_flush(cx)
-    }
-
-    fn poll_finish(
-        &mut self,
-        _: &mut Emitter<Nothing>,
-        cx: &mut task::Context<'_>,
-    ) -> Poll<Result<()>> {
-        self.0.poll_finish(cx)
-    }
-}
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Phase {
@@ -185,7 +94,9 @@ pub(crate) struct OperatorMachine<L: Logic> {
 }
 
 impl<L: Logic> OperatorMachine<L> {
-    pub(crate) fn new(seat: Seat, maker: Maker<L>, edges: Vec<Box<dyn Edge<L::Out>>>) -> Self {
+    pub(crate) fn new(seat: Seat, maker: Maker<L>, outlets: Outlets<L::Out>) -> Self {
+        let mut output = Output::new(outlets, Arc::clone(&seat.counters));
+        output.emitter.set_streams(Arc::clone(&seat.streams));
         Self {
             maker,
             logic: None,
@@ -195,7 +106,7 @@ impl<L: Logic> OperatorMachine<L> {
             inputs: vec![Input::default(); seat.links],
             frontier: Frontier::new(seat.links),
             barrier: None,
-            output: Output::new(edges, Arc::clone(&seat.counters)),
+            output,
             meter: Meter::new(Arc::clone(&seat.pace)),
             idle: true,
             parked: false,
@@ -251,7 +162,7 @@ impl<L: Logic> OperatorMachine<L> {
     }
 
     fn failure(&self, cause: Cause, event: Option<u64>) -> Failure {
-        Failure { instance: self.seat.ctx.instance.clone(), event, cause }
+        Failure { instance: self.seat.ctx.instance.clone(), event, step: None, cause }
     }
 
     /// Broken, and to be built anew.
@@ -338,7 +249,7 @@ impl<L: Logic> OperatorMachine<L> {
                     counters.applied.add(taken - 1);
                     counters.failed.add(1);
                     match stop {
-                        Stop::Error(error) if !Fatal::is(&*error) => {
+                        Stop::Error(error) if self.seat.is_skipped(&error) => {
                             note(&self.seat, self.processed, error);
                         }
                         stop => {
@@ -499,6 +410,7 @@ impl<L: Logic> OperatorMachine<L> {
         if batch.is_some() {
             self.frontier.wake(link);
         }
+        self.output.emitter.set_stream(self.seat.stream_of[link.as_usize()]);
         self.current = Some(Current { link, events: batch, control, credit });
         true
     }
@@ -563,7 +475,7 @@ fn note(seat: &Seat, event: u64, error: BoxError) {
     } else {
         let id = &seat.ctx.instance;
         let cause = Cause::error(error);
-        let failure = Failure { instance: id.clone(), event: Some(event), cause };
+        let failure = Failure { instance: id.clone(), event: Some(event), step: None, cause };
         tracing::warn!(
             job = &*seat.ctx.job,
             component = %id.component,
@@ -616,7 +528,13 @@ impl<L: Logic> Machine for OperatorMachine<L> {
                 self.release(now, cx.waker());
                 return;
             }
-            if self.output.is_blocked(cx.waker()) {
+            let blocked = self.output.is_blocked(cx.waker());
+            if let Some(failure) = self.output.take_failure() {
+                self.phase = Phase::Broken;
+                self.seat.reports.report(Report::Lost(failure));
+                continue;
+            }
+            if blocked {
                 self.release(now, cx.waker());
                 return;
             }

@@ -1,6 +1,8 @@
 use super::*;
+use crate::component::{Context, OnError};
 use crate::grouping::{Grouping, Shuffle, Targets};
 use crate::id::{Attempt, InstanceId};
+use crate::instance::{Edge, Fan};
 use crate::instance::{Reports, RoutedEdge};
 use crate::key::KeyGroups;
 use crate::link::{Lane, LinkLimits, LinkSender, LinkState, Mailbox};
@@ -79,13 +81,13 @@ impl Logic for Odd {
         }
     }
 
-    fn flush(&mut self) -> Result<()> {
-        Ok(())
-    }
-
-    fn finish(&mut self, out: &mut Emitter<i64>) -> Result<()> {
+    fn poll_finish(
+        &mut self,
+        out: &mut Emitter<i64>,
+        _: &mut task::Context<'_>,
+    ) -> Poll<Result<()>> {
         out.emit(i64::MAX);
-        Ok(())
+        Poll::Ready(Ok(()))
     }
 }
 
@@ -120,6 +122,9 @@ impl Bench {
             pace: Arc::clone(&pace),
             control: Arc::default(),
             counters: Arc::default(),
+            on_error: OnError::Skip,
+            streams: [Arc::from("bench")].into(),
+            stream_of: vec![0; links].into(),
             reports: Arc::clone(&notes) as Arc<dyn Reports>,
         };
         let (control, counters) = (Arc::clone(&seat.control), Arc::clone(&seat.counters));
@@ -140,7 +145,11 @@ impl Bench {
         let lanes = inboxes.iter().map(|inbox| link(inbox, 0)).collect();
         let edge = routed(Shuffle::new(), targets, lanes);
         let maker: Maker<Odd> = Box::new(move |_| Odd { clock: clock.clone(), copies });
-        let machine = OperatorMachine::new(seat, maker, vec![edge]);
+        let machine = OperatorMachine::new(
+            seat,
+            maker,
+            Outlets { stream: Fan::new(vec![edge]), channels: Vec::new() },
+        );
         let receivers = inboxes;
         let wakes = Arc::default();
         Self { machine, senders, mail, receivers, notes, control, counters, wakes }

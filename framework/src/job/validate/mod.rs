@@ -1,7 +1,7 @@
 //! Everything that can be refused before a job runs.
 
 use super::Job;
-use super::graph::{Graph, NodeId, Role};
+use super::graph::{Graph, NodeId, Origin, Role, StreamId};
 use crate::id::ComponentName;
 use crate::key::KeyGroups;
 use std::collections::BTreeMap;
@@ -94,6 +94,25 @@ pub enum Problem {
         /// The source.
         name: ComponentName,
     },
+    /// A channel that is read and that the component never emits into.
+    #[error(
+        "{name:?} has no channel {channel}: it declares {declared}; add it to \
+         `#[component(channels = [..])]`"
+    )]
+    NoSuchChannel {
+        /// The component.
+        name: ComponentName,
+        /// The channel that is read, with its type.
+        channel: String,
+        /// The channels that there are.
+        declared: String,
+    },
+    /// A stream of another job.
+    #[error("{name:?} reads a stream of another job: build both from the same `Job`")]
+    ForeignStream {
+        /// The component.
+        name: ComponentName,
+    },
     /// A component applied twice to the same stream.
     #[error("{name:?} is applied twice to the stream of {stream:?}: remove one of the two")]
     AppliedTwice {
@@ -184,6 +203,7 @@ fn check_graph(graph: &Graph, groups: KeyGroups, problems: &mut Vec<Problem>) {
     names(graph, problems);
     numbers(graph, groups, problems);
     subscriptions(graph, problems);
+    channels(graph, problems);
     cycle(graph, problems);
 }
 
@@ -246,14 +266,33 @@ fn subscriptions(graph: &Graph, problems: &mut Vec<Problem>) {
         if node.role == Role::Source && graph.outputs(id).next().is_none() {
             problems.push(Problem::Unread { name: name() });
         }
-        let mut streams: Vec<NodeId> = graph.inputs(id).map(|e| graph.edges[e].from).collect();
+        if node.foreign {
+            problems.push(Problem::ForeignStream { name: name() });
+        }
+        let mut streams: Vec<StreamId> = graph.inputs(id).map(|e| graph.edges[e].stream).collect();
         streams.sort_unstable();
-        let mut twice: Vec<NodeId> =
+        let mut twice: Vec<StreamId> =
             streams.windows(2).filter(|w| w[0] == w[1]).map(|w| w[0]).collect();
         twice.dedup();
         for stream in twice {
-            let stream = graph.node(stream).name.clone();
+            let stream = graph.node(graph.stream(stream).from).name.clone();
             problems.push(Problem::AppliedTwice { name: name(), stream });
+        }
+    }
+}
+
+/// Channels that are read must be emitted.
+fn channels(graph: &Graph, problems: &mut Vec<Problem>) {
+    for stream in &graph.streams {
+        let Origin::Channel(channel, _) = &stream.origin else { continue };
+        let node = graph.node(stream.from);
+        if !node.channels.iter().any(|declared| declared.is(channel)) {
+            let declared: Vec<String> = node.channels.iter().map(ToString::to_string).collect();
+            problems.push(Problem::NoSuchChannel {
+                name: node.name.clone(),
+                channel: channel.to_string(),
+                declared: if declared.is_empty() { "none".to_owned() } else { declared.join(", ") },
+            });
         }
     }
 }

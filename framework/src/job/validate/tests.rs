@@ -1,6 +1,7 @@
-use super::super::blueprint::{Blueprint, Connection, EdgeBlueprint};
+use super::super::blueprint::{Blueprint, Connection, EdgeBlueprint, Outputs};
 use super::super::graph::{Edge, Node};
 use super::*;
+use crate::component::OnError;
 use crate::grouping::Targets;
 use crate::id::InstanceId;
 use crate::instance::{Machine, Seat};
@@ -10,7 +11,7 @@ use crate::link::LinkSender;
 struct Paper;
 
 impl Blueprint for Paper {
-    fn machine(&mut self, _: Seat, _: Vec<Connection>, _: Option<f64>) -> Box<dyn Machine> {
+    fn machine(&mut self, _: Seat, _: Outputs, _: Option<f64>) -> Box<dyn Machine> {
         unreachable!("a graph that is only checked")
     }
 }
@@ -35,14 +36,21 @@ fn graph(nodes: &[(&str, Role, usize)], edges: &[(usize, usize)]) -> Graph {
             parallelism: *parallelism,
             role: *role,
             blocking: false,
+            on_error: OnError::Skip,
+            channels: &[],
             rate: None,
+            steps: 0,
+            foreign: false,
             blueprint: Box::new(Paper),
         });
     }
     for (from, to) in edges {
         graph.add_edge(Edge {
+            // The first stream of each component is what it emits.
+            stream: StreamId(*from),
             from: NodeId(*from),
             to: NodeId(*to),
+            alias: None,
             by_key: false,
             blueprint: Box::new(Paper),
         });

@@ -1,47 +1,16 @@
-//! [`Edge`]: from what an instance emitted to the links that it goes out on.
+//! [`RoutedEdge`]: to the instances of one component.
 
+use super::{Edge, EdgeCounts};
 use crate::event::Event;
 use crate::grouping::{Grouping, Target, Targets};
 use crate::guard::catch;
 use crate::id::{ComponentName, InstanceId};
+use crate::instance::failure::Failure;
+use crate::instance::failure_is_logged;
 use crate::link::{Control, Lane, LinkSender};
 use std::fmt;
 use std::task::Waker;
 use std::vec::Drain;
-
-/// One subscription, seen from the sending instance.
-pub(crate) trait Edge<T>: Send {
-    /// Routes all of `batch` and leaves it empty.
-    fn push(&mut self, batch: &mut Vec<T>);
-
-    /// Puts a control element on every link, behind everything pushed so far.
-    fn push_control(&mut self, control: Control);
-
-    /// Sends partial frames where credit allows it.
-    fn flush(&mut self);
-
-    /// Sends what credit allows; if something stays behind, asks to be woken and says so.
-    fn is_blocked(&mut self, waker: &Waker) -> bool;
-
-    /// Whether whole frames wait for credit.
-    fn waits(&self) -> bool;
-
-    /// How many events it should be given at a time, for the pace of its slowest receiver.
-    fn most(&mut self) -> usize;
-
-    /// Drops what was not sent, and says how many events that were.
-    fn discard(&mut self) -> u64;
-
-    fn counts(&self) -> EdgeCounts;
-}
-
-/// What an edge has counted so far.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct EdgeCounts {
-    pub(crate) sent: u64,
-    pub(crate) copies: u64,
-    pub(crate) misrouted: u64,
-}
 
 /// An edge with its grouping and one lane per receiving instance.
 pub(crate) struct RoutedEdge<T, G> {
@@ -73,7 +42,7 @@ impl<T: Event, G: Grouping<T>> RoutedEdge<T, G> {
     #[cold]
     fn misroute(&mut self, why: &dyn fmt::Display) {
         self.misrouted += 1;
-        if super::failure_is_logged(self.misrouted) {
+        if failure_is_logged(self.misrouted) {
             tracing::error!(
                 component = %self.sender.component,
                 instance = self.sender.index,
@@ -140,6 +109,16 @@ impl<T: Event, G: Grouping<T>> Edge<T> for RoutedEdge<T, G> {
         }
     }
 
+    fn offer(&mut self, batch: &[T]) {
+        let mut copies = copy(batch);
+        self.misrouted += (batch.len() - copies.len()) as u64;
+        self.push(&mut copies);
+    }
+
+    fn looks(&self) -> bool {
+        false
+    }
+
     fn push_control(&mut self, control: Control) {
         self.lanes.iter_mut().for_each(|lane| lane.push_control(control));
     }
@@ -171,8 +150,19 @@ impl<T: Event, G: Grouping<T>> Edge<T> for RoutedEdge<T, G> {
             sent: self.lanes.iter().map(Lane::sent).sum(),
             copies: self.copies,
             misrouted: self.misrouted,
+            ..EdgeCounts::default()
         }
     }
+
+    fn take_failure(&mut self) -> Option<Failure> {
+        None
+    }
+}
+
+/// A copy of a batch, without the events whose `clone` panics.
+fn copy<T: Clone>(batch: &[T]) -> Vec<T> {
+    catch(|| batch.to_vec())
+        .unwrap_or_else(|_| batch.iter().filter_map(|event| catch(|| event.clone()).ok()).collect())
 }
 
 impl<T, G> fmt::Debug for RoutedEdge<T, G> {

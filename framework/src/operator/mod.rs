@@ -1,4 +1,12 @@
-//! [`Operator`]: logic between two streams.
+//! [`Operator`]: logic between streams, and its forms for keyed streams and for two inputs.
+
+mod fold;
+mod keyed;
+mod two_input;
+
+pub use fold::Fold;
+pub use keyed::KeyedOperator;
+pub use two_input::{KeyedTwoInput, TwoInput};
 
 use crate::component::{Component, Context, Result};
 use crate::emitter::Emitter;

@@ -1,0 +1,99 @@
+//! Logic with the state of keys.
+
+use super::Logic;
+use crate::component::{Context, Result};
+use crate::emitter::{Emitter, Trial};
+use crate::key::{KeySelector, key_hash};
+use crate::operator::KeyedOperator;
+use crate::state::Table;
+use std::borrow::Borrow;
+use std::task::{self, Poll};
+
+/// The keys of an instance: in use, and at the end on their way out.
+pub(super) enum Keys<K, S> {
+    Table(Table<K, S>),
+    Leaving(Box<dyn Iterator<Item = (K, S)> + Send>),
+}
+
+impl<K: Send + 'static, S: Default + Send + 'static> Keys<K, S> {
+    pub(super) fn new() -> Self {
+        Self::Table(Table::new())
+    }
+
+    /// The table, unless its keys are leaving already.
+    #[inline]
+    pub(super) fn table(&mut self) -> &mut Table<K, S> {
+        match self {
+            Self::Table(table) => table,
+            Self::Leaving(_) => unreachable!("no event follows the end of data"),
+        }
+    }
+
+    /// Calls `finish` with one key after the other, as long as there is room for what it emits; goes on
+    /// from there when it is called again. What a call that failed has emitted is taken back.
+    pub(super) fn poll_leave<T>(
+        &mut self,
+        out: &mut Emitter<T>,
+        cx: &mut task::Context<'_>,
+        mut finish: impl FnMut(&K, S, &mut Emitter<T>) -> Result<()>,
+    ) -> Poll<Result<()>> {
+        if let Self::Table(table) = self {
+            let table = std::mem::replace(table, Table::new());
+            *self = Self::Leaving(Box::new(table.into_entries().map(|(k, mut s)| (k, s.take()))));
+        }
+        let Self::Leaving(entries) = self else { return Poll::Ready(Ok(())) };
+        for (key, state) in entries {
+            let trial = Trial::begin(out);
+            finish(&key, state, trial.out)?;
+            trial.keep();
+            if out.is_full() {
+                cx.waker().wake_by_ref();
+                return Poll::Pending;
+            }
+        }
+        Poll::Ready(Ok(()))
+    }
+}
+
+/// A keyed operator as logic.
+pub(crate) struct KeyedLogic<O: KeyedOperator, S> {
+    operator: O,
+    selector: S,
+    keys: Keys<O::Key, O::State>,
+}
+
+impl<O: KeyedOperator, S> KeyedLogic<O, S> {
+    pub(crate) fn new(operator: O, selector: S) -> Self {
+        Self { operator, selector, keys: Keys::new() }
+    }
+}
+
+impl<O, S> Logic for KeyedLogic<O, S>
+where
+    O: KeyedOperator<Key: Borrow<S::Key>>,
+    S: KeySelector<O::In, Key: ToOwned<Owned = O::Key>>,
+{
+    type In = O::In;
+    type Out = O::Out;
+
+    fn setup(&mut self, ctx: &Context) -> Result<()> {
+        self.operator.setup(ctx)
+    }
+
+    #[inline]
+    fn apply(&mut self, event: O::In, out: &mut Emitter<O::Out>) -> Result<()> {
+        let Self { operator, selector, keys } = self;
+        let table = keys.table();
+        let place = selector.with_key(&event, |key| table.place(key_hash(key), key));
+        place.with(|key, state| operator.apply(key, event, state, out))
+    }
+
+    fn poll_finish(
+        &mut self,
+        out: &mut Emitter<O::Out>,
+        cx: &mut task::Context<'_>,
+    ) -> Poll<Result<()>> {
+        let Self { operator, keys, .. } = self;
+        keys.poll_leave(out, cx, |key, state, out| operator.finish(key, state, out))
+    }
+}

@@ -1,0 +1,102 @@
+//! [`Logic`]: what the machine of operators and sinks calls, whatever kind of component it drives.
+
+mod keyed;
+mod two_input;
+
+pub(crate) use keyed::KeyedLogic;
+pub(crate) use two_input::{KeyedTwoInputLogic, LeftOf, RightOf, Side, TwoInputLogic};
+
+use crate::component::{Context, Result};
+use crate::emitter::Emitter;
+use crate::event::{Event, Nothing};
+use crate::operator::Operator;
+use crate::sink::Sink;
+use std::task::{self, Poll};
+
+/// What operators and sinks have in common.
+pub(crate) trait Logic: Send {
+    type In: Event;
+    type Out: Event;
+
+    fn setup(&mut self, ctx: &Context) -> Result<()>;
+
+    fn apply(&mut self, event: Self::In, out: &mut Emitter<Self::Out>) -> Result<()>;
+
+    /// Whether the next event may be applied.
+    #[inline]
+    fn poll_ready(&mut self, _: &mut task::Context<'_>) -> Poll<Result<()>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn poll_flush(&mut self, _: &mut task::Context<'_>) -> Poll<Result<()>> {
+        Poll::Ready(Ok(()))
+    }
+
+    /// Called again until it is ready.
+    fn poll_finish(
+        &mut self,
+        out: &mut Emitter<Self::Out>,
+        cx: &mut task::Context<'_>,
+    ) -> Poll<Result<()>>;
+}
+
+/// An operator as logic.
+#[derive(Debug)]
+pub(crate) struct OperatorLogic<O>(pub(crate) O);
+
+impl<O: Operator> Logic for OperatorLogic<O> {
+    type In = O::In;
+    type Out = O::Out;
+
+    fn setup(&mut self, ctx: &Context) -> Result<()> {
+        self.0.setup(ctx)
+    }
+
+    #[inline]
+    fn apply(&mut self, event: O::In, out: &mut Emitter<O::Out>) -> Result<()> {
+        self.0.apply(event, out)
+    }
+
+    fn poll_finish(
+        &mut self,
+        out: &mut Emitter<O::Out>,
+        _: &mut task::Context<'_>,
+    ) -> Poll<Result<()>> {
+        Poll::Ready(self.0.finish(out))
+    }
+}
+
+/// A sink as logic: it emits nothing.
+#[derive(Debug)]
+pub(crate) struct SinkLogic<S>(pub(crate) S);
+
+impl<S: Sink> Logic for SinkLogic<S> {
+    type In = S::In;
+    type Out = Nothing;
+
+    fn setup(&mut self, ctx: &Context) -> Result<()> {
+        self.0.setup(ctx)
+    }
+
+    #[inline]
+    fn apply(&mut self, event: S::In, _: &mut Emitter<Nothing>) -> Result<()> {
+        self.0.write(event)
+    }
+
+    #[inline]
+    fn poll_ready(&mut self, cx: &mut task::Context<'_>) -> Poll<Result<()>> {
+        self.0.poll_ready(cx)
+    }
+
+    fn poll_flush(&mut self, cx: &mut task::Context<'_>) -> Poll<Result<()>> {
+        self.0.poll_flush(cx)
+    }
+
+    fn poll_finish(
+        &mut self,
+        _: &mut Emitter<Nothing>,
+        cx: &mut task::Context<'_>,
+    ) -> Poll<Result<()>> {
+        self.0.poll_finish(cx)
+    }
+}

@@ -1,0 +1,153 @@
+//! Logic with two inputs. Both sides travel as one type, so that links and frames need not know.
+
+use super::Logic;
+use super::keyed::Keys;
+use crate::component::{Context, Result};
+use crate::emitter::Emitter;
+use crate::event::Event;
+use crate::grouping::{Grouping, Target, Targets};
+use crate::key::{KeySelector, key_hash};
+use crate::operator::{KeyedTwoInput, TwoInput};
+use std::borrow::Borrow;
+use std::task::{self, Poll};
+
+/// An event of one of two streams.
+#[derive(Clone, Debug)]
+pub(crate) enum Side<L, R> {
+    Left(L),
+    Right(R),
+}
+
+impl<L: Event, R: Event> Event for Side<L, R> {
+    fn weight(&self) -> usize {
+        match self {
+            Self::Left(event) => event.weight(),
+            Self::Right(event) => event.weight(),
+        }
+    }
+}
+
+/// The grouping of the left stream, once its events travel as [`Side`]s.
+#[derive(Clone)]
+pub(crate) struct LeftOf<G>(pub(crate) G);
+
+impl<L, R, G: Grouping<L>> Grouping<Side<L, R>> for LeftOf<G> {
+    #[inline]
+    fn target(&mut self, event: &Side<L, R>, targets: Targets) -> Target {
+        match event {
+            Side::Left(event) => self.0.target(event, targets),
+            Side::Right(_) => unreachable!("an event of the right on the left edge"),
+        }
+    }
+
+    fn sole_target(&self, targets: Targets) -> Option<usize> {
+        self.0.sole_target(targets)
+    }
+
+    fn by_key(&self) -> bool {
+        self.0.by_key()
+    }
+}
+
+/// The grouping of the right stream.
+#[derive(Clone)]
+pub(crate) struct RightOf<G>(pub(crate) G);
+
+impl<L, R, G: Grouping<R>> Grouping<Side<L, R>> for RightOf<G> {
+    #[inline]
+    fn target(&mut self, event: &Side<L, R>, targets: Targets) -> Target {
+        match event {
+            Side::Right(event) => self.0.target(event, targets),
+            Side::Left(_) => unreachable!("an event of the left on the right edge"),
+        }
+    }
+
+    fn sole_target(&self, targets: Targets) -> Option<usize> {
+        self.0.sole_target(targets)
+    }
+
+    fn by_key(&self) -> bool {
+        self.0.by_key()
+    }
+}
+
+/// An operator with two inputs as logic.
+pub(crate) struct TwoInputLogic<O>(pub(crate) O);
+
+impl<O: TwoInput> Logic for TwoInputLogic<O> {
+    type In = Side<O::Left, O::Right>;
+    type Out = O::Out;
+
+    fn setup(&mut self, ctx: &Context) -> Result<()> {
+        self.0.setup(ctx)
+    }
+
+    #[inline]
+    fn apply(&mut self, event: Self::In, out: &mut Emitter<O::Out>) -> Result<()> {
+        match event {
+            Side::Left(event) => self.0.apply_left(event, out),
+            Side::Right(event) => self.0.apply_right(event, out),
+        }
+    }
+
+    fn poll_finish(
+        &mut self,
+        out: &mut Emitter<O::Out>,
+        _: &mut task::Context<'_>,
+    ) -> Poll<Result<()>> {
+        Poll::Ready(self.0.finish(out))
+    }
+}
+
+/// An operator with two keyed inputs as logic.
+pub(crate) struct KeyedTwoInputLogic<O: KeyedTwoInput, L, R> {
+    operator: O,
+    left: L,
+    right: R,
+    keys: Keys<O::Key, O::State>,
+}
+
+impl<O: KeyedTwoInput, L, R> KeyedTwoInputLogic<O, L, R> {
+    pub(crate) fn new(operator: O, left: L, right: R) -> Self {
+        Self { operator, left, right, keys: Keys::new() }
+    }
+}
+
+impl<O, L, R> Logic for KeyedTwoInputLogic<O, L, R>
+where
+    O: KeyedTwoInput<Key: Borrow<L::Key> + Borrow<R::Key>>,
+    L: KeySelector<O::Left, Key: ToOwned<Owned = O::Key>>,
+    R: KeySelector<O::Right, Key: ToOwned<Owned = O::Key>>,
+{
+    type In = Side<O::Left, O::Right>;
+    type Out = O::Out;
+
+    fn setup(&mut self, ctx: &Context) -> Result<()> {
+        self.operator.setup(ctx)
+    }
+
+    #[inline]
+    fn apply(&mut self, event: Self::In, out: &mut Emitter<O::Out>) -> Result<()> {
+        let Self { operator, left, right, keys } = self;
+        let table = keys.table();
+        match event {
+            Side::Left(event) => {
+                let place = left.with_key(&event, |key| table.place(key_hash(key), key));
+                place.with(|key, state| operator.apply_left(key, event, state, out))
+            }
+            Side::Right(event) => {
+                let place = right.with_key(&event, |key| table.place(key_hash(key), key));
+                place.with(|key, state| operator.apply_right(key, event, state, out))
+            }
+        }
+    }
+
+    fn poll_finish(
+        &mut self,
+        out: &mut Emitter<O::Out>,
+        cx: &mut task::Context<'_>,
+    ) -> Poll<Result<()>> {
+        let Self { operator, keys, .. } = self;
+        keys.poll_leave(out, cx, |key, state, out| operator.finish(key, state, out))
+    }
+}

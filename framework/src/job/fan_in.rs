@@ -1,0 +1,281 @@
+//! [`Streams`]: several streams that one component reads.
+
+use super::blueprint::GroupedEdge;
+use super::grouped::Grouped;
+use super::keyed::KeyedStream;
+use super::piped::Piped;
+use super::stage::{NewEdge, NewNode, SinkStage, SourceStage, Stage};
+use super::stream::{IntoStream, Stream};
+use crate::component::Context;
+use crate::event::Event;
+use crate::grouping::{Grouping, Shuffle};
+use crate::key::{Key, KeyBy, KeyOn};
+use crate::operator::Operator;
+use crate::sink::Sink;
+use crate::step::Steps;
+use std::fmt;
+
+/// A stream with the grouping for who reads it: a plain one has none of its own yet.
+///
+/// ```
+/// use streamwork::prelude::*;
+///
+/// let got = Collect::new();
+/// let job = Job::new("both");
+/// let some = job.source(FromIter::new([1_u64])).named("some");
+/// let more = job.source(FromIter::new([2_u64])).named("more");
+/// // one with a grouping, one without
+/// Streams::of((some.group(All), more.map(|n| n * 10))).sink(got.clone()).parallelism(2);
+/// Engine::new().run(job).unwrap();
+/// let mut got = got.take();
+/// got.sort();
+/// assert_eq!(got, [1, 1, 20]);
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no stream that a component could read",
+    note = "a stream, the stage of a component, closures behind one, or any of these with `.group(..)`"
+)]
+pub trait Subscription {
+    /// What flows in it.
+    type Event: Event;
+    /// Its grouping; [`Shuffle`] for a plain stream.
+    type Grouping: Grouping<Self::Event>;
+
+    /// Whether the grouping was given.
+    const IS_GROUPED: bool;
+
+    /// The stream with its grouping.
+    fn into_grouped(self) -> Grouped<Self::Event, Self::Grouping>;
+}
+
+impl<T: Event, G: Grouping<T>> Subscription for Grouped<T, G> {
+    type Event = T;
+    type Grouping = G;
+
+    const IS_GROUPED: bool = true;
+
+    fn into_grouped(self) -> Self {
+        self
+    }
+}
+
+macro_rules! plain {
+    ($(($($of:tt)*) $stream:ty),*) => { $(
+        impl<$($of)*> Subscription for $stream {
+            type Event = <Self as IntoStream>::Event;
+            type Grouping = Shuffle;
+
+            const IS_GROUPED: bool = false;
+
+            fn into_grouped(self) -> Grouped<Self::Event, Shuffle> {
+                self.into_stream().group(Shuffle::new())
+            }
+        }
+    )* };
+}
+
+plain!(
+    (T: Event) Stream<T>,
+    (T: Event) &Stream<T>,
+    (T: Event) Stage<T>,
+    (T: Event) &Stage<T>,
+    (T: Event) SourceStage<T>,
+    (T: Event) &SourceStage<T>,
+    (S: Event, C: Steps<S>) Piped<S, C>
+);
+
+/// Several streams of the same events: an array, a vector or a tuple of [`Subscription`]s.
+pub trait Subscriptions {
+    /// What flows in all of them.
+    type Event: Event;
+
+    /// The streams together.
+    fn into_streams(self) -> Streams<Self::Event>;
+}
+
+impl<S: Subscription, const N: usize> Subscriptions for [S; N] {
+    type Event = S::Event;
+
+    fn into_streams(self) -> Streams<S::Event> {
+        Streams { inputs: self.into_iter().map(Input::of).collect() }
+    }
+}
+
+impl<S: Subscription> Subscriptions for Vec<S> {
+    type Event = S::Event;
+
+    fn into_streams(self) -> Streams<S::Event> {
+        Streams { inputs: self.into_iter().map(Input::of).collect() }
+    }
+}
+
+macro_rules! tuple {
+    ($first:ident $($name:ident)*) => {
+        impl<$first: Subscription, $($name: Subscription<Event = $first::Event>),*> Subscriptions
+            for ($first, $($name,)*)
+        {
+            type Event = $first::Event;
+
+            fn into_streams(self) -> Streams<Self::Event> {
+                #[expect(non_snake_case, reason = "the type's name serves as the variable's")]
+                let ($first, $($name,)*) = self;
+                Streams { inputs: vec![Input::of($first), $(Input::of($name)),*] }
+            }
+        }
+    };
+}
+
+tuple!(A);
+tuple!(A B);
+tuple!(A B C);
+tuple!(A B C D);
+tuple!(A B C D E);
+tuple!(A B C D E F);
+tuple!(A B C D E F G);
+tuple!(A B C D E F G H);
+
+/// One stream, with the edge of its own grouping if it has one.
+struct Input<T> {
+    stream: Stream<T>,
+    edge: Option<NewEdge>,
+}
+
+impl<T: Event> Input<T> {
+    fn of<S: Subscription<Event = T>>(subscription: S) -> Self {
+        let grouped = subscription.into_grouped();
+        let stream = grouped.stream.clone();
+        Self { stream, edge: S::IS_GROUPED.then(|| grouped.subscribe()) }
+    }
+
+    /// Its edge; by this grouping if it has none of its own.
+    fn subscribe<G: Grouping<T>>(self, grouping: &G) -> NewEdge {
+        self.edge.unwrap_or_else(|| self.stream.group(grouping.clone()).subscribe())
+    }
+}
+
+/// Several streams that one component reads: it is one set of instances, and sees all events of all of
+/// them. Those of each stream keep their order; between two streams there is none.
+///
+/// ```
+/// use streamwork::prelude::*;
+///
+/// let got = Collect::new();
+/// let job = Job::new("merge");
+/// let cars = job.source(FromIter::new(["car"])).named("cars");
+/// let vans = job.source(FromIter::new(["van"])).named("vans");
+/// Streams::of([&cars, &vans]).sink(got.clone());
+/// Engine::new().run(job).unwrap();
+/// let mut kinds = got.take();
+/// kinds.sort();
+/// assert_eq!(kinds, ["car", "van"]);
+/// ```
+///
+/// Each stream has its own grouping. One that it was given before counts; the others get that of
+/// [`group`](Self::group), or take turns.
+///
+/// For streams of different events, map them to one enum, or see
+/// [`Stream::connect`](crate::Stream::connect).
+#[must_use = "streams do nothing until an operator or a sink is applied"]
+pub struct Streams<T> {
+    inputs: Vec<Input<T>>,
+}
+
+impl<T: Event> Streams<T> {
+    /// Puts streams together: an array, a vector, or a tuple where their types differ.
+    ///
+    /// # Panics
+    /// If there are none.
+    pub fn of<S: Subscriptions<Event = T>>(streams: S) -> Self {
+        let streams = streams.into_streams();
+        assert!(!streams.inputs.is_empty(), "`Streams::of` needs at least one stream");
+        streams
+    }
+
+    /// The grouping of those streams that have none of their own.
+    ///
+    /// ```
+    /// use streamwork::prelude::*;
+    ///
+    /// let got = Collect::new();
+    /// let job = Job::new("by-value");
+    /// let a = job.source(FromIter::new([1_u64, 2])).named("a");
+    /// let b = job.source(FromIter::new([1_u64, 2])).named("b");
+    /// Streams::of([&a, &b]).group(Fields::whole()).sink(got.clone()).parallelism(3);
+    /// Engine::new().run(job).unwrap();
+    /// let ones = |i| got.of_instance(i).iter().filter(|n| **n == 1).count();
+    /// assert!((0..3).any(|i| ones(i) == 2));
+    /// ```
+    pub fn group<G: Grouping<T>>(self, grouping: G) -> Self {
+        let inputs = self.inputs.into_iter().map(|input| Input {
+            stream: input.stream.clone(),
+            edge: Some(input.subscribe(&grouping)),
+        });
+        Self { inputs: inputs.collect() }
+    }
+
+    /// As [`Stream::apply`].
+    pub fn apply<O>(self, operator: O) -> Stage<O::Out>
+    where
+        O: Operator<In = T> + Clone,
+    {
+        NewNode::operator(operator).read(self.subscribe(&Shuffle::new())).into()
+    }
+
+    /// As [`Stream::apply_with`].
+    pub fn apply_with<O, F>(self, name: &str, make: F) -> Stage<O::Out>
+    where
+        O: Operator<In = T>,
+        F: FnMut(&Context) -> O + Clone + Send + 'static,
+    {
+        NewNode::operators_of(name, make).read(self.subscribe(&Shuffle::new())).into()
+    }
+
+    /// As [`Stream::sink`].
+    pub fn sink<S>(self, sink: S) -> SinkStage
+    where
+        S: Sink<In = T> + Clone,
+    {
+        NewNode::sink(sink).read(self.subscribe(&Shuffle::new())).into()
+    }
+
+    /// As [`Stream::key_by`]. All streams are keyed alike, whatever grouping they had.
+    pub fn key_by<K, F>(self, key: F) -> KeyedStream<T, KeyOn<K, F>>
+    where
+        K: Key + ?Sized + 'static,
+        F: for<'a> Fn(&'a T) -> &'a K + Clone + Send + 'static,
+    {
+        KeyedStream { streams: self.into_vec(), selector: KeyOn::new(key) }
+    }
+
+    /// As [`Stream::key_by_value`]. All streams are keyed alike, whatever grouping they had.
+    pub fn key_by_value<K, F>(self, key: F) -> KeyedStream<T, KeyBy<K, F>>
+    where
+        K: Key + 'static,
+        F: Fn(&T) -> K + Clone + Send + 'static,
+    {
+        KeyedStream { streams: self.into_vec(), selector: KeyBy::new(key) }
+    }
+
+    fn into_vec(self) -> Vec<Stream<T>> {
+        self.inputs.into_iter().map(|input| input.stream).collect()
+    }
+
+    fn subscribe<G: Grouping<T>>(self, grouping: &G) -> Vec<NewEdge> {
+        self.inputs.into_iter().map(|input| input.subscribe(grouping)).collect()
+    }
+}
+
+impl<T: Event, G: Grouping<T>> Grouped<T, G> {
+    /// The edge that leads to whoever reads it.
+    pub(super) fn subscribe(self) -> NewEdge {
+        let Self { stream, grouping } = self;
+        let by_key = grouping.by_key();
+        NewEdge::of(&stream, by_key, GroupedEdge::<T, G>::new(grouping))
+    }
+}
+
+impl<T> fmt::Debug for Streams<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.inputs.iter().map(|input| &input.stream)).finish()
+    }
+}

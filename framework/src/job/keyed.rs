@@ -1,0 +1,149 @@
+//! [`KeyedStream`]: streams whose events belong to keys.
+
+use super::blueprint::LogicBlueprint;
+use super::pair::KeyedPair;
+use super::stage::{NewEdge, NewNode, Stage};
+use super::stream::Stream;
+use crate::component::Context;
+use crate::event::{Event, Storable};
+use crate::grouping::FieldsBy;
+use crate::instance::KeyedLogic;
+use crate::key::{Key, KeySelector};
+use crate::operator::{Fold, KeyedOperator};
+use std::borrow::Borrow;
+use std::fmt;
+
+/// A stream, or several, whose events belong to keys; made by [`Stream::key_by`]. A
+/// [`KeyedOperator`](crate::KeyedOperator) applied to it gets with each event the state of its key.
+///
+/// ```compile_fail
+/// use streamwork::prelude::*;
+///
+/// let job = Job::new("loose");
+/// // windows, states and folds need a key: this does not compile
+/// job.source(FromIter::new(1..=3_u64)).fold(0_u64, |sum, n| *sum += n);
+/// ```
+pub struct KeyedStream<T, S> {
+    pub(super) streams: Vec<Stream<T>>,
+    pub(super) selector: S,
+}
+
+impl<T: Event, S: KeySelector<T>> KeyedStream<T, S> {
+    /// Applies a keyed operator; each instance is a clone of `operator`.
+    /// [`KeyedOperator`](crate::KeyedOperator) has an example.
+    pub fn apply<O>(self, operator: O) -> Stage<O::Out>
+    where
+        O: KeyedOperator<In = T, Key: Borrow<S::Key>> + Clone,
+        S::Key: ToOwned<Owned = O::Key>,
+    {
+        let selector = self.selector.clone();
+        let node = NewNode::of_operator(&operator, |operator| {
+            LogicBlueprint::of_prototype(operator, move |operator| {
+                KeyedLogic::new(operator, selector.clone())
+            })
+        });
+        node.read(self.subscribe()).into()
+    }
+
+    /// Applies a keyed operator whose instances are made by a function.
+    ///
+    /// ```
+    /// use streamwork::prelude::*;
+    ///
+    /// #[derive(Component)]
+    /// struct CountBy(u64);
+    ///
+    /// impl KeyedOperator for CountBy {
+    ///     type Key = u64;
+    ///     type In = u64;
+    ///     type Out = u64;
+    ///     type State = u64;
+    ///
+    ///     fn apply(
+    ///         &mut self,
+    ///         _: &u64,
+    ///         _: u64,
+    ///         n: &mut Keyed<u64>,
+    ///         out: &mut Emitter<u64>,
+    ///     ) -> Result<()> {
+    ///         **n += self.0;
+    ///         out.emit(**n);
+    ///         Ok(())
+    ///     }
+    /// }
+    ///
+    /// let got = Collect::new();
+    /// let job = Job::new("by-tens");
+    /// job.source(FromIter::new([7_u64, 7]))
+    ///     .key_by(|n: &u64| n)
+    ///     .apply_with("tens", |_| CountBy(10))
+    ///     .sink(got.clone());
+    /// Engine::new().run(job).unwrap();
+    /// assert_eq!(got.take(), [10, 20]);
+    /// ```
+    pub fn apply_with<O, F>(self, name: &str, make: F) -> Stage<O::Out>
+    where
+        O: KeyedOperator<In = T, Key: Borrow<S::Key>>,
+        S::Key: ToOwned<Owned = O::Key>,
+        F: FnMut(&Context) -> O + Clone + Send + 'static,
+    {
+        let selector = self.selector.clone();
+        let node = NewNode::of_function::<O>(
+            name,
+            LogicBlueprint::of_function(make, move |operator| {
+                KeyedLogic::new(operator, selector.clone())
+            }),
+        );
+        node.read(self.subscribe()).into()
+    }
+
+    /// Folds the events of each key into one value, and emits key and value with each event.
+    ///
+    /// ```
+    /// use streamwork::prelude::*;
+    ///
+    /// let sums = Collect::new();
+    /// let job = Job::new("sums");
+    /// job.source(FromIter::new(1..=4_u64))
+    ///     .key_by_value(|n: &u64| n % 2)
+    ///     .fold(0_u64, |sum, n| *sum += n)
+    ///     .sink(sums.clone());
+    /// Engine::new().run(job).unwrap();
+    /// assert_eq!(sums.take(), [(1, 1), (0, 2), (1, 4), (0, 6)]);
+    /// ```
+    ///
+    /// # Panics
+    /// A panic of the closure is caught. The event is lost, and the instance is built anew without its
+    /// keys.
+    pub fn fold<K, A, F>(self, initial: A, step: F) -> Stage<(K, A)>
+    where
+        S::Key: ToOwned<Owned = K>,
+        K: Key + Event + Storable + Borrow<S::Key>,
+        A: Event + Storable,
+        F: Fn(&mut A, &T) + Clone + Send + 'static,
+    {
+        self.apply(Fold::new(initial, step))
+    }
+
+    /// Puts another keyed stream beside this one, for an operator with [two keyed
+    /// inputs](crate::KeyedTwoInput), which has an example.
+    pub fn connect<U, R>(self, right: KeyedStream<U, R>) -> KeyedPair<T, S, U, R>
+    where
+        U: Event,
+        R: KeySelector<U>,
+    {
+        KeyedPair { left: self, right }
+    }
+
+    fn subscribe(self) -> Vec<NewEdge> {
+        let grouping = FieldsBy::new(self.selector);
+        let edges = self.streams.iter().map(|stream| stream.group(grouping.clone()).subscribe());
+        edges.collect()
+    }
+}
+
+impl<T, S> fmt::Debug for KeyedStream<T, S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("KeyedStream").field(&self.streams).finish()
+    }
+}

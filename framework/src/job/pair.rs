@@ -1,0 +1,122 @@
+//! Two streams for an operator with two inputs.
+
+use super::blueprint::{LogicBlueprint, SideGroupedEdge};
+use super::fan_in::Subscription;
+use super::keyed::KeyedStream;
+use super::stage::{NewEdge, NewNode, Stage};
+use super::stream::Stream;
+use crate::component::Context;
+use crate::event::Event;
+use crate::grouping::{FieldsBy, Grouping};
+use crate::instance::{KeyedTwoInputLogic, LeftOf, RightOf, Side, TwoInputLogic};
+use crate::key::KeySelector;
+use crate::operator::{KeyedTwoInput, TwoInput};
+use std::borrow::Borrow;
+
+/// Two streams, each with its grouping; made by [`Stream::connect`]. [`TwoInput`] has an example.
+#[derive(Debug)]
+#[must_use = "streams do nothing until an operator is applied"]
+pub struct Pair<L, R> {
+    pub(super) left: L,
+    pub(super) right: R,
+}
+
+impl<L: Subscription, R: Subscription> Pair<L, R> {
+    /// Applies an operator; each instance is a clone of `operator`. [`TwoInput`] has an example.
+    pub fn apply<O>(self, operator: O) -> Stage<O::Out>
+    where
+        O: TwoInput<Left = L::Event, Right = R::Event> + Clone,
+    {
+        let node = NewNode::of_operator(&operator, |operator| {
+            LogicBlueprint::of_prototype(operator, TwoInputLogic)
+        });
+        node.read(self.subscribe()).into()
+    }
+
+    /// Applies an operator whose instances are made by a function, under the given name; as
+    /// [`Stream::apply_with`].
+    pub fn apply_with<O, F>(self, name: &str, make: F) -> Stage<O::Out>
+    where
+        O: TwoInput<Left = L::Event, Right = R::Event>,
+        F: FnMut(&Context) -> O + Clone + Send + 'static,
+    {
+        let blueprint = LogicBlueprint::of_function(make, TwoInputLogic);
+        NewNode::of_function::<O>(name, blueprint).read(self.subscribe()).into()
+    }
+
+    fn subscribe(self) -> Vec<NewEdge> {
+        let (left, right) = (self.left.into_grouped(), self.right.into_grouped());
+        vec![
+            left_edge::<_, R::Event, _>(&left.stream, left.grouping),
+            right_edge::<L::Event, _, _>(&right.stream, right.grouping),
+        ]
+    }
+}
+
+/// Two keyed streams; made by [`KeyedStream::connect`]. [`KeyedTwoInput`] has an example.
+#[derive(Debug)]
+#[must_use = "streams do nothing until an operator is applied"]
+pub struct KeyedPair<T, S, U, R> {
+    pub(super) left: KeyedStream<T, S>,
+    pub(super) right: KeyedStream<U, R>,
+}
+
+impl<T, S, U, R> KeyedPair<T, S, U, R>
+where
+    T: Event,
+    S: KeySelector<T>,
+    U: Event,
+    R: KeySelector<U>,
+{
+    /// Applies an operator; each instance is a clone of `operator`. [`KeyedTwoInput`] has an example.
+    pub fn apply<O>(self, operator: O) -> Stage<O::Out>
+    where
+        O: KeyedTwoInput<Left = T, Right = U, Key: Borrow<S::Key> + Borrow<R::Key>> + Clone,
+        S::Key: ToOwned<Owned = O::Key>,
+        R::Key: ToOwned<Owned = O::Key>,
+    {
+        let (left, right) = (self.left.selector.clone(), self.right.selector.clone());
+        let node = NewNode::of_operator(&operator, |operator| {
+            LogicBlueprint::of_prototype(operator, move |operator| {
+                KeyedTwoInputLogic::new(operator, left.clone(), right.clone())
+            })
+        });
+        node.read(self.subscribe()).into()
+    }
+
+    /// Applies an operator whose instances are made by a function, under the given name; as
+    /// [`Stream::apply_with`].
+    pub fn apply_with<O, F>(self, name: &str, make: F) -> Stage<O::Out>
+    where
+        O: KeyedTwoInput<Left = T, Right = U, Key: Borrow<S::Key> + Borrow<R::Key>>,
+        S::Key: ToOwned<Owned = O::Key>,
+        R::Key: ToOwned<Owned = O::Key>,
+        F: FnMut(&Context) -> O + Clone + Send + 'static,
+    {
+        let (left, right) = (self.left.selector.clone(), self.right.selector.clone());
+        let blueprint = LogicBlueprint::of_function(make, move |operator| {
+            KeyedTwoInputLogic::new(operator, left.clone(), right.clone())
+        });
+        NewNode::of_function::<O>(name, blueprint).read(self.subscribe()).into()
+    }
+
+    fn subscribe(self) -> Vec<NewEdge> {
+        let left = FieldsBy::new(self.left.selector);
+        let right = FieldsBy::new(self.right.selector);
+        let lefts = self.left.streams.iter().map(|s| left_edge::<_, U, _>(s, left.clone()));
+        let rights = self.right.streams.iter().map(|s| right_edge::<T, _, _>(s, right.clone()));
+        lefts.chain(rights).collect()
+    }
+}
+
+fn left_edge<L: Event, R: Event, G: Grouping<L>>(stream: &Stream<L>, grouping: G) -> NewEdge {
+    let by_key = grouping.by_key();
+    let wrap: fn(L) -> Side<L, R> = Side::Left;
+    NewEdge::of(stream, by_key, SideGroupedEdge::new(wrap, LeftOf(grouping)))
+}
+
+fn right_edge<L: Event, R: Event, G: Grouping<R>>(stream: &Stream<R>, grouping: G) -> NewEdge {
+    let by_key = grouping.by_key();
+    let wrap: fn(R) -> Side<L, R> = Side::Right;
+    NewEdge::of(stream, by_key, SideGroupedEdge::new(wrap, RightOf(grouping)))
+}

@@ -1,0 +1,306 @@
+//! [`Piped`]: closures behind a stream.
+
+use super::SharedGraph;
+use super::blueprint::{FusedSteps, StepsBlueprint};
+use super::fan_in::Subscription;
+use super::graph::{Origin, StreamId};
+use super::grouped::Grouped;
+use super::keyed::KeyedStream;
+use super::pair::Pair;
+use super::stage::{SinkStage, Stage};
+use super::stream::{IntoStream, Stream};
+use crate::component::{Component, Context, OnError, Result};
+use crate::emitter::Emitter;
+use crate::event::Event;
+use crate::grouping::{Grouping, Shuffle};
+use crate::key::{Key, KeyBy, KeyOn};
+use crate::metrics::Counter;
+use crate::operator::Operator;
+use crate::sink::Sink;
+use crate::step::{Failures, Filter, FlatMap, Here, Inspect, Map, StepInfo, Steps, TryMap};
+use std::fmt;
+use std::marker::PhantomData;
+use std::sync::Arc;
+
+/// A stream with closures behind it: what [`Stream::map`] and its siblings return. Closures that follow
+/// one another are one loop over the events of a batch.
+///
+/// They run in the component that emits, before its events are sent: they cost no thread and no
+/// mailbox, and what a filter leaves out is never sent. Each closure is called once for each event,
+/// and cloned for each instance.
+///
+/// A closure that returns an error or panics loses the event at hand: it is counted
+/// ([`Outcome::step`](crate::Outcome::step)) and logged under the closure's name, `map#2 after readings`
+/// for the second closure behind `readings`. No other event is lost, and the component goes on as if
+/// nothing had happened. [`on_error`](Self::on_error) makes an error fail the job instead.
+///
+/// It is used once: every method takes it. For several subscribers, or to store it in a field, turn it
+/// into a plain [`Stream`] with [`boxed`](Self::boxed); for instances of its own, into a component with
+/// [`named`](Self::named).
+///
+/// ```
+/// use streamwork::prelude::*;
+///
+/// let (small, large) = (Collect::new(), Collect::new());
+/// let job = Job::new("squares");
+/// let squares = job.source(FromIter::new(1..=4_u64)).map(|n| n * n).boxed();
+/// squares.filter(|n| *n < 5).sink(small.clone()).named("small");
+/// squares.filter(|n| *n >= 5).sink(large.clone()).named("large");
+/// Engine::new().run(job).unwrap();
+/// assert_eq!((small.take(), large.take()), (vec![1, 4], vec![9, 16]));
+/// ```
+#[must_use = "closures do nothing until an operator or a sink is applied"]
+pub struct Piped<S, C> {
+    stream: Stream<S>,
+    steps: C,
+    infos: Vec<StepInfo>,
+}
+
+impl<S: Event> Piped<S, Here> {
+    pub(super) fn begin(stream: &Stream<S>) -> Self {
+        Self { stream: stream.clone(), steps: Here, infos: Vec::new() }
+    }
+}
+
+impl<S: Event, C: Steps<S>> Piped<S, C> {
+    /// One step more: `after` makes it from those before and its place.
+    fn then<D>(mut self, kind: &str, after: impl FnOnce(C, usize) -> D) -> Piped<S, D> {
+        let index = self.infos.len();
+        let name = self.stream.graph.name_step(self.stream.id, kind);
+        self.infos.push(StepInfo {
+            name: name.into(),
+            on_error: OnError::default(),
+            failed: Counter::default(),
+        });
+        Piped { stream: self.stream, steps: after(self.steps, index), infos: self.infos }
+    }
+
+    /// As [`Stream::map`].
+    pub fn map<U, F>(self, call: F) -> Piped<S, Map<C, U, F>>
+    where
+        U: Event,
+        F: Fn(&C::Out) -> U + Clone + Send + 'static,
+    {
+        self.then("map", |before, index| Map::after(before, index, call))
+    }
+
+    /// As [`Stream::try_map`].
+    pub fn try_map<U, F>(self, call: F) -> Piped<S, TryMap<C, U, F>>
+    where
+        U: Event,
+        F: Fn(&C::Out) -> Result<U> + Clone + Send + 'static,
+    {
+        self.then("try_map", |before, index| TryMap::after(before, index, call))
+    }
+
+    /// As [`Stream::filter`].
+    pub fn filter<F>(self, call: F) -> Piped<S, Filter<C, C::Out, F>>
+    where
+        F: Fn(&C::Out) -> bool + Clone + Send + 'static,
+    {
+        self.then("filter", |before, index| Filter::after(before, index, call))
+    }
+
+    /// As [`Stream::flat_map`].
+    pub fn flat_map<U, I, F>(self, call: F) -> Piped<S, FlatMap<C, (U, I), F>>
+    where
+        U: Event,
+        I: IntoIterator<Item = U> + 'static,
+        F: Fn(&C::Out) -> I + Clone + Send + 'static,
+    {
+        self.then("flat_map", |before, index| FlatMap::after(before, index, call))
+    }
+
+    /// As [`Stream::inspect`].
+    pub fn inspect<F>(self, call: F) -> Piped<S, Inspect<C, C::Out, F>>
+    where
+        F: Fn(&C::Out) + Clone + Send + 'static,
+    {
+        self.then("inspect", |before, index| Inspect::after(before, index, call))
+    }
+
+    /// Says what becomes of an event for which the last closure returns an error. [`OnError`] has an
+    /// example.
+    pub fn on_error(mut self, on_error: OnError) -> Self {
+        if let Some(last) = self.infos.last_mut() {
+            last.on_error = on_error;
+        }
+        self
+    }
+
+    /// The stream behind the closures, whatever they are: it can be stored, and any number of components
+    /// may subscribe to it. The closures are called once for each event all the same.
+    pub fn boxed(self) -> Stream<C::Out> {
+        let Self { stream, steps, infos } = self;
+        let infos = infos.into_iter().map(Arc::new).collect();
+        let steps = FusedSteps::<S, C>::new(steps, infos);
+        let alias = stream.alias_name();
+        let graph = stream.graph;
+        let id = graph.add_steps(stream.id, steps);
+        let behind = Stream::new(graph, id);
+        alias.map_or_else(|| behind.clone(), |name| behind.alias(&name))
+    }
+
+    /// Makes a component of the closures, with a name, instances and a mailbox of its own.
+    ///
+    /// ```
+    /// use streamwork::prelude::*;
+    ///
+    /// let got = Collect::new();
+    /// let job = Job::new("heavy");
+    /// job.source(FromIter::new(1..=3_u64))
+    ///     .map(|n| n * n)
+    ///     .named("square")
+    ///     .parallelism(2)
+    ///     .sink(got.clone());
+    /// let outcome = Engine::new().run(job).unwrap();
+    /// assert_eq!(outcome.component("square").unwrap().applied, 3);
+    /// ```
+    ///
+    /// Errors and panics are those of an operator then: an error loses the event, a panic rebuilds the
+    /// instance.
+    pub fn named(self, name: &str) -> Stage<C::Out> {
+        let on_error = self.infos.iter().map(|info| info.on_error);
+        let strict = on_error.clone().any(|on_error| on_error == OnError::Fail);
+        let operator = StepsOperator { steps: self.steps, events: PhantomData };
+        let stage = self.stream.apply(operator).named(name);
+        if strict { stage.on_error(OnError::Fail) } else { stage }
+    }
+
+    /// As [`Stream::group`].
+    #[must_use = "a grouping does nothing until an operator or a sink is applied"]
+    pub fn group<G: Grouping<C::Out>>(self, grouping: G) -> Grouped<C::Out, G> {
+        self.boxed().group(grouping)
+    }
+
+    /// As [`Stream::alias`].
+    #[must_use = "the name is that of the stream which is returned"]
+    pub fn alias(self, name: &str) -> Stream<C::Out> {
+        self.boxed().alias(name)
+    }
+
+    /// As [`Stream::apply`].
+    pub fn apply<O>(self, operator: O) -> Stage<O::Out>
+    where
+        O: Operator<In = C::Out> + Clone,
+    {
+        self.boxed().apply(operator)
+    }
+
+    /// As [`Stream::apply_with`].
+    pub fn apply_with<O, F>(self, name: &str, make: F) -> Stage<O::Out>
+    where
+        O: Operator<In = C::Out>,
+        F: FnMut(&Context) -> O + Clone + Send + 'static,
+    {
+        self.boxed().apply_with(name, make)
+    }
+
+    /// As [`Stream::sink`].
+    pub fn sink<K>(self, sink: K) -> SinkStage
+    where
+        K: Sink<In = C::Out> + Clone,
+    {
+        self.boxed().sink(sink)
+    }
+
+    /// As [`Stream::key_by`].
+    pub fn key_by<K, F>(self, key: F) -> KeyedStream<C::Out, KeyOn<K, F>>
+    where
+        K: Key + ?Sized + 'static,
+        F: for<'a> Fn(&'a C::Out) -> &'a K + Clone + Send + 'static,
+    {
+        self.boxed().key_by(key)
+    }
+
+    /// As [`Stream::key_by_value`].
+    pub fn key_by_value<K, F>(self, key: F) -> KeyedStream<C::Out, KeyBy<K, F>>
+    where
+        K: Key + 'static,
+        F: Fn(&C::Out) -> K + Clone + Send + 'static,
+    {
+        self.boxed().key_by_value(key)
+    }
+
+    /// As [`Stream::connect`].
+    pub fn connect<R: Subscription>(self, right: R) -> Pair<Grouped<C::Out, Shuffle>, R> {
+        self.boxed().connect(right)
+    }
+}
+
+impl<S: Event, C: Steps<S>> IntoStream for Piped<S, C> {
+    type Event = C::Out;
+
+    fn into_stream(self) -> Stream<C::Out> {
+        self.boxed()
+    }
+}
+
+impl<S, C> fmt::Debug for Piped<S, C> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let steps: Vec<&str> = self.infos.iter().map(|info| &*info.name).collect();
+        f.debug_struct("Piped").field("stream", &self.stream).field("steps", &steps).finish()
+    }
+}
+
+impl SharedGraph {
+    /// The stream that closures make of another. (Of a job that was started it leads nowhere.)
+    fn add_steps(&self, of: StreamId, steps: impl StepsBlueprint + 'static) -> StreamId {
+        let mut graph = self.lock();
+        match graph.streams.get(of.0).map(|stream| stream.from) {
+            Some(from) => graph.add_stream(from, Origin::Steps(of, Box::new(steps))),
+            None => of,
+        }
+    }
+
+    /// The name of one more closure behind the component that a stream comes from.
+    fn name_step(&self, stream: StreamId, kind: &str) -> String {
+        let mut graph = self.lock();
+        let Some(node) = graph.streams.get(stream.0).map(|stream| stream.from) else {
+            return kind.to_owned();
+        };
+        let node = graph.node_mut(node);
+        node.steps += 1;
+        format!("{kind}#{} after {}", node.steps, node.name)
+    }
+}
+
+/// Closures as an operator.
+struct StepsOperator<S, C> {
+    steps: C,
+    events: PhantomData<fn(S)>,
+}
+
+impl<S, C: Clone> Clone for StepsOperator<S, C> {
+    fn clone(&self) -> Self {
+        Self { steps: self.steps.clone(), events: PhantomData }
+    }
+}
+
+impl<S: 'static, C: Send + 'static> Component for StepsOperator<S, C> {
+    type Saved = ();
+
+    fn name(&self) -> &str {
+        "steps"
+    }
+
+    fn save(&self) {}
+
+    fn load(&mut self, (): ()) {}
+}
+
+impl<S: Event, C: Steps<S>> Operator for StepsOperator<S, C> {
+    type In = S;
+    type Out = C::Out;
+
+    #[inline]
+    fn apply(&mut self, event: S, out: &mut Emitter<C::Out>) -> Result<()> {
+        use crate::step::Held;
+        let failures = Failures::default();
+        self.steps.lead(&event, &failures, &mut |item| out.emit(item.take()));
+        match failures.take() {
+            Some((_, error)) => Err(error),
+            None => Ok(()),
+        }
+    }
+}

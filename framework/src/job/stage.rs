@@ -1,0 +1,370 @@
+//! Stages: components that were just added to a job, to be adjusted and to go on from.
+
+use super::SharedGraph;
+use super::blueprint::{Blueprint, EdgeBlueprint, LogicBlueprint};
+use super::graph::{Edge, Node, NodeId, Origin, Role, StreamId};
+use super::stream::Stream;
+use crate::channel::{Channel, ChannelInfo};
+use crate::component::{Component, Context, OnError};
+use crate::event::Event;
+use crate::instance::{OperatorLogic, SinkLogic};
+use crate::operator::Operator;
+use crate::sink::Sink;
+use std::fmt;
+use std::ops::Deref;
+use std::sync::Arc;
+
+/// A component that is about to be added.
+pub(super) struct NewNode {
+    name: String,
+    parallelism: usize,
+    role: Role,
+    blocking: bool,
+    channels: &'static [ChannelInfo],
+    blueprint: Box<dyn Blueprint>,
+}
+
+impl NewNode {
+    fn new<C: Component>(
+        name: &str,
+        parallelism: usize,
+        role: Role,
+        blueprint: impl Blueprint + 'static,
+    ) -> Self {
+        Self {
+            name: name.to_owned(),
+            parallelism,
+            role,
+            blocking: C::BLOCKING,
+            channels: C::CHANNELS,
+            blueprint: Box::new(blueprint),
+        }
+    }
+
+    /// A source, of which each split is read by a clone.
+    pub(super) fn source<S: Component>(source: S, blueprint: impl Blueprint + 'static) -> Self
+    where
+        S: Clone,
+    {
+        Self::new::<S>(source.name(), source.parallelism(), Role::Source, blueprint)
+    }
+
+    /// An operator of any kind, of which each instance is a clone.
+    pub(super) fn of_operator<C, B>(operator: &C, blueprint: impl FnOnce(C) -> B) -> Self
+    where
+        C: Component + Clone,
+        B: Blueprint + 'static,
+    {
+        let blueprint = blueprint(operator.clone());
+        Self::new::<C>(operator.name(), operator.parallelism(), Role::Operator, blueprint)
+    }
+
+    /// An operator of any kind, whose instances a function makes.
+    pub(super) fn of_function<C: Component>(
+        name: &str,
+        blueprint: impl Blueprint + 'static,
+    ) -> Self {
+        Self::new::<C>(name, 1, Role::Operator, blueprint)
+    }
+
+    pub(super) fn operator<O: Operator + Clone>(operator: O) -> Self {
+        Self::of_operator(&operator, |operator| {
+            LogicBlueprint::of_prototype(operator, OperatorLogic)
+        })
+    }
+
+    pub(super) fn operators_of<O, F>(name: &str, make: F) -> Self
+    where
+        O: Operator,
+        F: FnMut(&Context) -> O + Clone + Send + 'static,
+    {
+        Self::of_function::<O>(name, LogicBlueprint::of_function(make, OperatorLogic))
+    }
+
+    pub(super) fn sink<S: Sink + Clone>(sink: S) -> Self {
+        let (name, parallelism) = (sink.name().to_owned(), sink.parallelism());
+        let blueprint = LogicBlueprint::of_prototype(sink, SinkLogic);
+        Self::new::<S>(&name, parallelism, Role::Sink, blueprint)
+    }
+
+    /// Adds the component to a graph.
+    pub(super) fn add_to(self, graph: SharedGraph) -> Added {
+        let (node, stream) = graph.lock().add_node(Node {
+            name: self.name.into(),
+            parallelism: self.parallelism,
+            role: self.role,
+            blocking: self.blocking,
+            on_error: OnError::default(),
+            channels: self.channels,
+            rate: None,
+            steps: 0,
+            foreign: false,
+            blueprint: self.blueprint,
+        });
+        Added { graph, node, stream }
+    }
+
+    /// Adds the component to the graph of the streams that it reads.
+    pub(super) fn read(self, edges: Vec<NewEdge>) -> Added {
+        let graph = edges.first().map(|edge| edge.graph.clone()).unwrap_or_default();
+        let added = self.add_to(graph);
+        let mut graph = added.graph.lock();
+        for NewEdge { graph: of, stream, alias, by_key, blueprint } in edges {
+            let from = graph.streams.get(stream.0).map(|stream| stream.from);
+            match from {
+                Some(from) if of.is(&added.graph) => {
+                    graph.add_edge(Edge { stream, from, to: added.node, alias, by_key, blueprint });
+                }
+                None if of.is(&added.graph) => {
+                    tracing::warn!("a job that was started can't be changed any more");
+                }
+                _ => graph.node_mut(added.node).foreign = true,
+            }
+        }
+        drop(graph);
+        added
+    }
+}
+
+/// A subscription that is about to be added.
+pub(super) struct NewEdge {
+    graph: SharedGraph,
+    stream: StreamId,
+    alias: Option<Arc<str>>,
+    by_key: bool,
+    blueprint: Box<dyn EdgeBlueprint>,
+}
+
+impl NewEdge {
+    pub(super) fn of<T: Event>(
+        stream: &Stream<T>,
+        by_key: bool,
+        blueprint: impl EdgeBlueprint + 'static,
+    ) -> Self {
+        Self {
+            graph: stream.graph.clone(),
+            stream: stream.id,
+            alias: stream.alias_name(),
+            by_key,
+            blueprint: Box::new(blueprint),
+        }
+    }
+}
+
+/// A component that was added.
+pub(super) struct Added {
+    graph: SharedGraph,
+    node: NodeId,
+    stream: StreamId,
+}
+
+impl<T: Event> From<Added> for Stage<T> {
+    fn from(Added { graph, node, stream }: Added) -> Self {
+        Self { stream: Stream::new(graph, stream), node }
+    }
+}
+
+impl<T: Event> From<Added> for SourceStage<T> {
+    fn from(Added { graph, node, stream }: Added) -> Self {
+        Self { stream: Stream::new(graph, stream), node }
+    }
+}
+
+impl From<Added> for SinkStage {
+    fn from(Added { graph, node, .. }: Added) -> Self {
+        Self { graph, node }
+    }
+}
+
+macro_rules! channel {
+    () => {
+        /// The stream of what the component emits into a [`Channel`](crate::Channel), which has an
+        /// example. A job that reads a channel which the component does not declare is refused.
+        pub fn channel<U: Event>(&self, channel: Channel<U>) -> Stream<U> {
+            let graph = self.stream.graph.clone();
+            let id = graph.channel_stream(self.node, channel);
+            Stream::new(graph, id)
+        }
+    };
+}
+
+impl SharedGraph {
+    fn channel_stream<U: Event>(&self, node: NodeId, channel: Channel<U>) -> StreamId {
+        let mut graph = self.lock();
+        let info = channel.info();
+        graph
+            .channel(node, &info)
+            .unwrap_or_else(|| graph.add_stream(node, Origin::Channel(info, Box::new(channel))))
+    }
+}
+
+macro_rules! settings {
+    () => {
+        /// Sets the number of instances. Without it a component has as many as
+        /// [`Component::parallelism`](crate::Component::parallelism) says. With 0 the job is refused.
+        pub fn parallelism(self, instances: usize) -> Self {
+            self.edit(|node| node.parallelism = instances);
+            self
+        }
+
+        /// Gives the component another name: unique in the job, and what its state belongs to.
+        pub fn named(self, name: &str) -> Self {
+            self.edit(|node| node.name = name.into());
+            self
+        }
+
+        /// Says what becomes of an event that the component returns an error for; of a source, of a read
+        /// that failed. [`OnError`] has an example. A panic is not an error: it rebuilds the instance.
+        pub fn on_error(self, on_error: OnError) -> Self {
+            self.edit(|node| node.on_error = on_error);
+            self
+        }
+    };
+}
+
+/// An operator that was just applied: can be adjusted, and is the stream of what it emits.
+///
+/// ```
+/// use streamwork::prelude::*;
+///
+/// #[derive(Component, Clone)]
+/// struct Double;
+///
+/// impl Operator for Double {
+///     type In = u64;
+///     type Out = u64;
+///
+///     fn apply(&mut self, n: u64, out: &mut Emitter<u64>) -> Result<()> {
+///         out.emit(2 * n);
+///         Ok(())
+///     }
+/// }
+///
+/// let got = Collect::new();
+/// let job = Job::new("doubles");
+/// job.source(FromIter::new(1..=3_u64))
+///     .apply(Double)
+///     .named("doubler")
+///     .parallelism(2)
+///     .sink(got.clone());
+/// let outcome = Engine::new().run(job).unwrap();
+/// assert_eq!(outcome.component("doubler").unwrap().applied, 3);
+/// assert_eq!(got.take().iter().sum::<u64>(), 12);
+/// ```
+pub struct Stage<T> {
+    stream: Stream<T>,
+    node: NodeId,
+}
+
+impl<T: Event> Stage<T> {
+    settings!();
+    channel!();
+
+    fn edit(&self, change: impl FnOnce(&mut Node)) {
+        self.stream.graph.edit(self.node, change);
+    }
+}
+
+impl<T> Deref for Stage<T> {
+    type Target = Stream<T>;
+
+    fn deref(&self) -> &Stream<T> {
+        &self.stream
+    }
+}
+
+impl<T> fmt::Debug for Stage<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.stream.fmt(f)
+    }
+}
+
+/// A source that was just added: can be adjusted, and is the stream of what it emits.
+///
+/// ```
+/// use streamwork::prelude::*;
+///
+/// let got = Collect::new();
+/// let job = Job::new("numbers");
+/// let numbers = job.source(FromIter::new(1..=3_u64)).named("numbers").parallelism(2);
+/// numbers.sink(got.clone());
+/// let outcome = Engine::new().run(job).unwrap();
+/// assert_eq!(outcome.component("numbers").unwrap().emitted, 3);
+/// assert_eq!(got.len(), 3);
+/// ```
+pub struct SourceStage<T> {
+    stream: Stream<T>,
+    node: NodeId,
+}
+
+impl<T: Event> SourceStage<T> {
+    settings!();
+    channel!();
+
+    /// Holds the source to this many events a second, over all its instances. What it missed because
+    /// it was blocked is made up for by a tenth of a second at most.
+    ///
+    /// ```
+    /// use streamwork::prelude::*;
+    ///
+    /// let got = Collect::new();
+    /// let job = Job::new("paced");
+    /// job.source(FromIter::new(1..=3_u64)).rate(1_000.0).sink(got.clone());
+    /// Engine::new().run(job).unwrap();
+    /// assert_eq!(got.take(), [1, 2, 3]);
+    /// ```
+    #[expect(clippy::must_use_candidate, reason = "the setting is in effect already")]
+    pub fn rate(self, events_per_second: f64) -> Self {
+        self.edit(|node| node.rate = Some(events_per_second));
+        self
+    }
+
+    fn edit(&self, change: impl FnOnce(&mut Node)) {
+        self.stream.graph.edit(self.node, change);
+    }
+}
+
+impl<T> Deref for SourceStage<T> {
+    type Target = Stream<T>;
+
+    fn deref(&self) -> &Stream<T> {
+        &self.stream
+    }
+}
+
+impl<T> fmt::Debug for SourceStage<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.stream.fmt(f)
+    }
+}
+
+/// A sink that was just applied: can be adjusted.
+///
+/// ```
+/// use streamwork::prelude::*;
+///
+/// let got = Collect::new();
+/// let job = Job::new("kept");
+/// job.source(FromIter::new(0..4_u64)).sink(got.clone()).named("keeper").parallelism(2);
+/// let outcome = Engine::new().run(job).unwrap();
+/// assert_eq!(outcome.component("keeper").unwrap().applied, 4);
+/// assert_eq!(got.of_instance(0).len(), 2);
+/// ```
+pub struct SinkStage {
+    graph: SharedGraph,
+    node: NodeId,
+}
+
+impl SinkStage {
+    settings!();
+
+    fn edit(&self, change: impl FnOnce(&mut Node)) {
+        self.graph.edit(self.node, change);
+    }
+}
+
+impl fmt::Debug for SinkStage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "sink {:?}", self.graph.name(self.node))
+    }
+}

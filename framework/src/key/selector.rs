@@ -1,0 +1,78 @@
+//! From an event to its key.
+
+use super::Key;
+use std::fmt;
+use std::marker::PhantomData;
+
+/// Finds the key of an event of type `T`: a closure that hands out a reference into it, or one that
+/// makes a key.
+pub trait KeySelector<T>: Clone + Send + 'static {
+    /// The key as it is found in the event.
+    type Key: Key + ?Sized;
+
+    /// Calls `use_it` with the key of `event`.
+    fn with_key<R>(&self, event: &T, use_it: impl FnOnce(&Self::Key) -> R) -> R;
+}
+
+macro_rules! selector {
+    ($(#[$doc:meta])* $name:ident) => {
+        $(#[$doc])*
+        pub struct $name<K: ?Sized, F> {
+            key: F,
+            keys: PhantomData<fn(&K)>,
+        }
+
+        impl<K: ?Sized, F> $name<K, F> {
+            pub(crate) fn new(key: F) -> Self {
+                Self { key, keys: PhantomData }
+            }
+        }
+
+        impl<K: ?Sized, F: Clone> Clone for $name<K, F> {
+            fn clone(&self) -> Self {
+                Self::new(self.key.clone())
+            }
+        }
+
+        impl<K: ?Sized, F> fmt::Debug for $name<K, F> {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(stringify!($name))
+            }
+        }
+    };
+}
+
+selector!(
+    /// A key that is a part of the event.
+    KeyOn
+);
+selector!(
+    /// A key that is made from the event.
+    KeyBy
+);
+
+impl<T, K, F> KeySelector<T> for KeyOn<K, F>
+where
+    F: for<'a> Fn(&'a T) -> &'a K + Clone + Send + 'static,
+    K: Key + ?Sized + 'static,
+{
+    type Key = K;
+
+    #[inline]
+    fn with_key<R>(&self, event: &T, use_it: impl FnOnce(&K) -> R) -> R {
+        use_it((self.key)(event))
+    }
+}
+
+impl<T, K, F> KeySelector<T> for KeyBy<K, F>
+where
+    F: Fn(&T) -> K + Clone + Send + 'static,
+    K: Key + 'static,
+{
+    type Key = K;
+
+    #[inline]
+    fn with_key<R>(&self, event: &T, use_it: impl FnOnce(&K) -> R) -> R {
+        use_it(&(self.key)(event))
+    }
+}

@@ -1,0 +1,141 @@
+//! Closures on edges: small steps that need no component, no mailbox and no thread of their own.
+//!
+//! `map`, `filter`, `flat_map` and `inspect` on a stream are *steps*. Those that follow one another are
+//! fused by type into one loop over the events of a batch, which runs in the emitting instance before
+//! the events are routed: what a filter drops is never sent. Steps see events by reference, so that
+//! several edges can look at one batch and a loop can go on after a failing event.
+//!
+//! A step loses at most the event at hand. Its outputs are cut back, it is counted and logged under the
+//! step's name, and neither its neighbours nor the component that emitted it notice.
+
+mod failures;
+mod kinds;
+
+pub use failures::Failures;
+pub(crate) use failures::StepInfo;
+pub use kinds::{Filter, FlatMap, Here, Inspect, Map, TryMap};
+
+use crate::event::Event;
+
+/// Steps that follow one another, as one type.
+pub trait Steps<S>: Clone + Send + 'static {
+    /// What they turn events of type `S` into.
+    type Out: Event;
+
+    /// An event between two steps: the one that came in, or one that a step has made.
+    type Item<'a>: Held<Self::Out>
+    where
+        Self: 'a,
+        S: 'a;
+
+    /// Whether an event can become several.
+    const EXPANDS: bool;
+
+    /// Whether a step may return an error.
+    const FAILS: bool;
+
+    /// Leads one event through all steps, and hands over what comes out in the end.
+    fn lead<'a>(&'a self, event: &'a S, failures: &Failures, push: &mut impl FnMut(Self::Item<'a>));
+}
+
+/// An event that is borrowed or owned.
+pub trait Held<T> {
+    /// A look at it.
+    fn get(&self) -> &T;
+
+    /// The event itself: a clone if it was borrowed.
+    fn take(self) -> T;
+}
+
+/// A borrowed event.
+impl<T: Clone> Held<T> for &T {
+    #[inline]
+    fn get(&self) -> &T {
+        self
+    }
+
+    #[inline]
+    fn take(self) -> T {
+        self.clone()
+    }
+}
+
+/// An event that a step has made.
+#[derive(Debug)]
+pub struct Made<T>(T);
+
+impl<T> Held<T> for Made<T> {
+    #[inline]
+    fn get(&self) -> &T {
+        &self.0
+    }
+
+    #[inline]
+    fn take(self) -> T {
+        self.0
+    }
+}
+
+/// How a run through events came to its end.
+pub(crate) enum Pass {
+    /// There are no more.
+    Done,
+    /// Enough was made for a batch.
+    Full,
+    /// The last event taken was lost to an error.
+    Failed,
+}
+
+/// What became of the events of a run.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Tally {
+    /// Led to nothing.
+    pub(crate) filtered: u64,
+    /// Made beyond the first of each event.
+    pub(crate) expanded: u64,
+}
+
+/// Cuts off what a lost event has made so far, by whatever path it was lost.
+struct Cut<'a, T> {
+    made: &'a mut Vec<T>,
+    mark: usize,
+}
+
+impl<T> Drop for Cut<'_, T> {
+    fn drop(&mut self) {
+        // Perhaps a panic unwinds already: a second one must end here.
+        crate::guard::drop_each(self.made.drain(self.mark..));
+    }
+}
+
+/// Leads events through the steps until one fails or `most` are made.
+///
+/// Kept apart from its caller, and small, for the compiler's sake.
+#[inline(never)]
+pub(crate) fn pass<S, C: Steps<S>>(
+    steps: &C,
+    events: &mut std::slice::Iter<'_, S>,
+    failures: &Failures,
+    made: &mut Vec<C::Out>,
+    most: usize,
+    tally: &mut Tally,
+) -> Pass {
+    for event in events {
+        let cut = Cut { mark: made.len(), made: &mut *made };
+        let mark = cut.mark;
+        steps.lead(event, failures, &mut |item| cut.made.push(item.take()));
+        if C::FAILS && failures.failed() {
+            return Pass::Failed;
+        }
+        std::mem::forget(cut);
+        let outputs = (made.len() - mark) as u64;
+        if C::EXPANDS {
+            tally.filtered += u64::from(outputs == 0);
+            tally.expanded += outputs.saturating_sub(1);
+        }
+        if made.len() >= most {
+            return Pass::Full;
+        }
+    }
+    Pass::Done
+}
