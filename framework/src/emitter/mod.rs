@@ -27,7 +27,7 @@ pub struct Emitter<T> {
     limit: usize,
     channels: Channels,
     /// The streams that the component reads.
-    streams: Arc<[Arc<str>]>,
+    streams: Option<Arc<[Arc<str>]>>,
     /// Which of them the event at hand came from.
     stream: usize,
 }
@@ -56,7 +56,7 @@ impl<T> Emitter<T> {
             buffer: Vec::new(),
             limit: limit.max(1),
             channels: Channels::default(),
-            streams: Arc::new([]),
+            streams: None,
             stream: 0,
         }
     }
@@ -123,7 +123,10 @@ impl<T> Emitter<T> {
     /// ```
     #[must_use]
     pub fn stream(&self) -> &str {
-        self.streams.get(self.stream).map_or("default", |name| name)
+        self.streams
+            .as_ref()
+            .and_then(|names| names.get(self.stream))
+            .map_or("default", |name| name)
     }
 
     /// How many events have been emitted since the engine last took them, those into channels left out.
@@ -186,7 +189,7 @@ impl<T> Emitter<T> {
 
     /// The streams that the component reads, by the numbers that [`set_stream`](Self::set_stream) gives.
     pub(crate) fn set_streams(&mut self, names: Arc<[Arc<str>]>) {
-        self.streams = names;
+        self.streams = Some(names);
     }
 
     /// Which stream the events to come are from.

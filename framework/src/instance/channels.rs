@@ -1,6 +1,6 @@
 //! [`ChannelFan`]: the subscribers of one named channel, whatever its type.
 
-use super::edge::{EdgeCounts, Fan};
+use super::edge::Fan;
 use super::failure::Failure;
 use crate::channel::{Channel, ChannelInfo};
 use crate::emitter::Buffer;
@@ -27,8 +27,6 @@ pub(crate) trait ChannelFan: Send {
     fn most(&mut self) -> usize;
 
     fn discard(&mut self) -> u64;
-
-    fn counts(&self) -> EdgeCounts;
 
     fn take_failure(&mut self) -> Option<Failure>;
 }
@@ -85,10 +83,6 @@ impl<T: Event> ChannelFan for TypedChannel<T> {
 
     fn discard(&mut self) -> u64 {
         self.fan.discard()
-    }
-
-    fn counts(&self) -> EdgeCounts {
-        self.fan.counts()
     }
 
     fn take_failure(&mut self) -> Option<Failure> {

@@ -18,7 +18,7 @@ mod source;
 
 pub(crate) use channels::{ChannelFan, TypedChannel};
 pub(crate) use control::{Command, ControlCell};
-pub(crate) use edge::{Edge, Fan, RoutedEdge, SideEdge, StepsEdge};
+pub(crate) use edge::{Edge, Fan, RoutedEdge, Sending, SideEdge, StepsEdge};
 pub use failure::{Cause, Failure, UserError};
 pub(crate) use logic::{
     KeyedLogic, KeyedTwoInputLogic, LeftOf, Logic, OperatorLogic, RightOf, Side, SinkLogic,

@@ -1,7 +1,7 @@
 //! [`Output`]: all that an instance sends, and when it leaves.
 
 use super::channels::ChannelFan;
-use super::edge::{EdgeCounts, Fan};
+use super::edge::Fan;
 use super::failure::Failure;
 use super::meter::SLICE;
 use crate::emitter::Emitter;
@@ -22,13 +22,12 @@ pub(crate) struct Output<T> {
     pub(crate) emitter: Emitter<T>,
     outlets: Outlets<T>,
     counters: Arc<Counters>,
-    counted: EdgeCounts,
     /// Events in the emitter that were counted.
     noted: usize,
     frames: u32,
     flushed: Moment,
-    /// A failure of a closure that is to end the job.
-    failure: Option<Failure>,
+    /// Events that closures had lost when they were last asked for a failure.
+    lost: u64,
 }
 
 /// Who subscribes to what an instance emits.
@@ -56,11 +55,10 @@ impl<T: Event> Output<T> {
             emitter: Emitter::with_room(1),
             outlets,
             counters,
-            counted: EdgeCounts::default(),
             noted: 0,
             frames: 0,
             flushed: Moment::START,
-            failure: None,
+            lost: 0,
         };
         this.set_limit();
         this
@@ -104,33 +102,18 @@ impl<T: Event> Output<T> {
                 }
             }
         }
-        self.count();
         self.set_limit();
-    }
-
-    fn count(&mut self) {
-        let mut now = self.outlets.stream.counts();
-        self.outlets.channels.iter().for_each(|channel| now.add(channel.counts()));
-        let (counters, counted) = (&self.counters, &self.counted);
-        counters.sent.add(now.sent - counted.sent);
-        counters.copies.add(now.copies - counted.copies);
-        counters.misrouted.add(now.misrouted - counted.misrouted);
-        counters.filtered.add(now.filtered - counted.filtered);
-        counters.expanded.add(now.expanded - counted.expanded);
-        counters.unread.add(now.unread - counted.unread);
-        if now.lost > counted.lost {
-            counters.lost_in_steps.add(now.lost - counted.lost);
-            let channels = &mut self.outlets.channels;
-            let failure = self.outlets.stream.take_failure();
-            let failure = failure.or_else(|| channels.iter_mut().find_map(|c| c.take_failure()));
-            self.failure = self.failure.take().or(failure);
-        }
-        self.counted = now;
     }
 
     /// A failure of a closure that is to end the job, once.
     pub(crate) fn take_failure(&mut self) -> Option<Failure> {
-        self.failure.take()
+        let lost = self.counters.lost_in_steps.get();
+        if std::mem::replace(&mut self.lost, lost) == lost {
+            return None;
+        }
+        let channels = &mut self.outlets.channels;
+        let failure = self.outlets.stream.take_failure();
+        failure.or_else(|| channels.iter_mut().find_map(|channel| channel.take_failure()))
     }
 
     /// An input frame, or a call of a source, is done.
@@ -153,7 +136,6 @@ impl<T: Event> Output<T> {
         self.route();
         self.outlets.stream.flush();
         self.outlets.channels.iter_mut().for_each(|channel| channel.flush());
-        self.count();
         self.frames = 0;
         self.flushed = now;
     }
@@ -163,7 +145,6 @@ impl<T: Event> Output<T> {
         self.route();
         self.outlets.stream.push_control(control);
         self.outlets.channels.iter_mut().for_each(|channel| channel.push_control(control));
-        self.count();
     }
 
     /// Whether frames wait for credit; the waker is then woken when some comes home.
@@ -171,9 +152,7 @@ impl<T: Event> Output<T> {
         // Each asks for its own credit, so none may be left out.
         let blocked = self.outlets.stream.is_blocked(waker);
         let channels = self.outlets.channels.iter_mut();
-        let blocked = channels.fold(blocked, |blocked, c| c.is_blocked(waker) | blocked);
-        self.count();
-        blocked
+        channels.fold(blocked, |blocked, channel| channel.is_blocked(waker) | blocked)
     }
 
     /// Whether frames wait for credit.

@@ -42,7 +42,7 @@ type Reader<S> = Pin<Box<dyn Stream<Item = Item<S>> + Send>>;
 
 /// The emitter for the next call and its limit, shared with the reader, which owns the source.
 struct Turn<T> {
-    out: Emitter<T>,
+    out: Option<Emitter<T>>,
     limit: usize,
 }
 
@@ -69,7 +69,7 @@ fn read<S: Source>(source: S, ctx: Context, turn: SharedTurn<S::Out>) -> Reader<
         }
         let mut out = {
             let mut turn = reading.turn.lock().unwrap_or_else(PoisonError::into_inner);
-            let mut out = std::mem::take(&mut turn.out);
+            let mut out = turn.out.take().unwrap_or_default();
             out.set_limit(turn.limit);
             out
         };
@@ -150,7 +150,7 @@ impl<S: Source> SourceMachine<S> {
             .map(|&split| SplitReader {
                 split,
                 reader: None,
-                turn: Arc::new(Mutex::new(Turn { out: Emitter::default(), limit: 1 })),
+                turn: Arc::new(Mutex::new(Turn { out: None, limit: 1 })),
                 state: State::Opening,
                 position: None,
                 errors_in_row: 0,
@@ -304,7 +304,7 @@ impl<S: Source> SourceMachine<S> {
             }
         }
         let split = &mut self.splits[i];
-        split.turn.lock().unwrap_or_else(PoisonError::into_inner).out = made;
+        split.turn.lock().unwrap_or_else(PoisonError::into_inner).out = Some(made);
         if emitted > 0 {
             split.errors_in_row = 0;
         }

@@ -5,12 +5,13 @@ use crate::channel::Channel;
 use crate::component::{Context, Result};
 use crate::event::Event;
 use crate::grouping::{Grouping, Targets};
-use crate::id::{ComponentName, InstanceId};
+use crate::id::ComponentName;
 use crate::instance::{
     ChannelFan, Edge, Fan, Logic, Machine, Maker, OperatorMachine, Outlets, RoutedEdge, Seat,
-    SideEdge, SourceMachine, StepsEdge, TypedChannel, splits_of,
+    Sending, SideEdge, SourceMachine, StepsEdge, TypedChannel, splits_of,
 };
 use crate::link::LinkSender;
+use crate::metrics::Counters;
 use crate::source::{Source, Splits};
 use crate::step::{StepInfo, Steps};
 use std::any::Any;
@@ -39,8 +40,8 @@ pub(crate) struct Outputs {
 }
 
 impl Outputs {
-    fn typed<T: 'static>(self) -> Outlets<T> {
-        Outlets { stream: fan(self.stream), channels: self.channels }
+    fn typed<T: 'static>(self, counters: &Arc<Counters>) -> Outlets<T> {
+        Outlets { stream: fan(self.stream, counters), channels: self.channels }
     }
 }
 
@@ -48,7 +49,7 @@ impl Outputs {
 pub(crate) trait EdgeBlueprint: Send {
     fn connect(
         &self,
-        sender: InstanceId,
+        sender: Sending,
         receiver: ComponentName,
         targets: Targets,
         links: Vec<LinkSender>,
@@ -58,7 +59,7 @@ pub(crate) trait EdgeBlueprint: Send {
 /// Makes what leads the events of a stream through closures.
 pub(crate) trait StepsBlueprint: Send {
     /// `next` are the edges of the stream that the closures make.
-    fn connect(&self, sender: InstanceId, next: Vec<Connection>) -> Connection;
+    fn connect(&self, sender: Sending, next: Vec<Connection>) -> Connection;
 
     /// What is known of the closures.
     fn infos(&self) -> &[Arc<StepInfo>];
@@ -66,12 +67,12 @@ pub(crate) trait StepsBlueprint: Send {
 
 /// Makes what hands the events of a channel to its subscribers.
 pub(crate) trait ChannelBlueprint: Send {
-    fn connect(&self, subscribers: Vec<Connection>) -> Box<dyn ChannelFan>;
+    fn connect(&self, sender: &Sending, subscribers: Vec<Connection>) -> Box<dyn ChannelFan>;
 }
 
 impl<T: Event> ChannelBlueprint for Channel<T> {
-    fn connect(&self, subscribers: Vec<Connection>) -> Box<dyn ChannelFan> {
-        Box::new(TypedChannel::new(*self, fan(subscribers)))
+    fn connect(&self, sender: &Sending, subscribers: Vec<Connection>) -> Box<dyn ChannelFan> {
+        Box::new(TypedChannel::new(*self, fan(subscribers, &sender.counters)))
     }
 }
 
@@ -88,9 +89,10 @@ impl<S, C> FusedSteps<S, C> {
 }
 
 impl<S: Event, C: Steps<S>> StepsBlueprint for FusedSteps<S, C> {
-    fn connect(&self, sender: InstanceId, next: Vec<Connection>) -> Connection {
+    fn connect(&self, sender: Sending, next: Vec<Connection>) -> Connection {
         let steps = self.steps.clone();
-        let edge = StepsEdge::<S, C>::new(sender, steps, Arc::clone(&self.infos), fan(next));
+        let next = fan(next, &sender.counters);
+        let edge = StepsEdge::<S, C>::new(sender, steps, Arc::clone(&self.infos), next);
         Connection::new::<S>(edge)
     }
 
@@ -106,14 +108,14 @@ impl Connection {
     }
 }
 
-fn fan<T: 'static>(connections: Vec<Connection>) -> Fan<T> {
+fn fan<T: 'static>(connections: Vec<Connection>, counters: &Arc<Counters>) -> Fan<T> {
     let typed = |connection: Connection| {
         *connection
             .0
             .downcast::<Box<dyn Edge<T>>>()
             .expect("an edge and its sender were made from one typed stream")
     };
-    Fan::new(connections.into_iter().map(typed).collect())
+    Fan::new(connections.into_iter().map(typed).collect(), Arc::clone(counters))
 }
 
 pub(super) struct GroupedEdge<T, G> {
@@ -130,7 +132,7 @@ impl<T, G> GroupedEdge<T, G> {
 impl<T: Event, G: Grouping<T>> EdgeBlueprint for GroupedEdge<T, G> {
     fn connect(
         &self,
-        sender: InstanceId,
+        sender: Sending,
         receiver: ComponentName,
         targets: Targets,
         links: Vec<LinkSender>,
@@ -155,13 +157,14 @@ impl<S, T, G> SideGroupedEdge<S, T, G> {
 impl<S: Event, T: Event, G: Grouping<T>> EdgeBlueprint for SideGroupedEdge<S, T, G> {
     fn connect(
         &self,
-        sender: InstanceId,
+        sender: Sending,
         receiver: ComponentName,
         targets: Targets,
         links: Vec<LinkSender>,
     ) -> Connection {
+        let counters = Arc::clone(&sender.counters);
         let routed = RoutedEdge::new(sender, receiver, self.grouping.clone(), targets, links);
-        Connection::new::<S>(SideEdge::new(self.wrap, routed))
+        Connection::new::<S>(SideEdge::new(self.wrap, counters, routed))
     }
 }
 
@@ -188,7 +191,8 @@ impl<S: Source + Clone> Blueprint for SourceBlueprint<S> {
             Splits::Fixed(count) => count,
         };
         let rate = rate.map(|rate| rate * splits.len() as f64 / all.max(1) as f64);
-        Box::new(SourceMachine::new(seat, maker, &splits, rate, outputs.typed()))
+        let outlets = outputs.typed(&seat.counters);
+        Box::new(SourceMachine::new(seat, maker, &splits, rate, outlets))
     }
 
     fn prepare(&mut self) -> Result<()> {
@@ -237,6 +241,7 @@ impl<L: Logic + 'static> LogicBlueprint<L> {
 
 impl<L: Logic + 'static> Blueprint for LogicBlueprint<L> {
     fn machine(&mut self, seat: Seat, outputs: Outputs, _: Option<f64>) -> Box<dyn Machine> {
-        Box::new(OperatorMachine::new(seat, (self.makers)(), outputs.typed()))
+        let outlets = outputs.typed(&seat.counters);
+        Box::new(OperatorMachine::new(seat, (self.makers)(), outlets))
     }
 }

@@ -14,13 +14,13 @@ use crate::emitter::Emitter;
 use crate::event::Event;
 use crate::grouping::{Grouping, Shuffle};
 use crate::key::{Key, KeyBy, KeyOn};
-use crate::metrics::Counter;
 use crate::operator::Operator;
 use crate::sink::Sink;
 use crate::step::{Failures, Filter, FlatMap, Here, Inspect, Map, StepInfo, Steps, TryMap};
 use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 
 /// A stream with closures behind it: what [`Stream::map`] and its siblings return. Closures that follow
 /// one another are one loop over the events of a batch.
@@ -70,7 +70,7 @@ impl<S: Event, C: Steps<S>> Piped<S, C> {
         self.infos.push(StepInfo {
             name: name.into(),
             on_error: OnError::default(),
-            failed: Counter::default(),
+            failed: AtomicU64::new(0),
         });
         Piped { stream: self.stream, steps: after(self.steps, index), infos: self.infos }
     }

@@ -4,6 +4,7 @@ use super::{Batch, Control, Frame, LinkState, Mailbox, Room};
 use crate::event::Event;
 use crate::guard::{catch, drop_each};
 use crate::id::{Attempt, LinkIndex};
+use crate::metrics::Counters;
 use std::collections::VecDeque;
 use std::fmt;
 use std::sync::Arc;
@@ -16,6 +17,8 @@ pub(crate) struct LinkSender {
     pub(crate) mailbox: Arc<dyn Mailbox>,
     pub(crate) index: LinkIndex,
     pub(crate) attempt: Attempt,
+    /// Those of the sender.
+    pub(crate) counters: Arc<Counters>,
 }
 
 impl fmt::Debug for LinkSender {
@@ -44,7 +47,6 @@ pub(crate) struct Lane<T> {
     most: usize,
     /// Bytes that a batch of this lane may have.
     share: usize,
-    sent: u64,
 }
 
 impl<T: Event> Lane<T> {
@@ -64,7 +66,6 @@ impl<T: Event> Lane<T> {
             overdue: false,
             size,
             share,
-            sent: 0,
         }
     }
 
@@ -172,7 +173,7 @@ impl<T: Event> Lane<T> {
                 self.size = BatchSize::new(self.share, bytes.div_ceil(events));
             }
             let credit = self.link.state.take(events, bytes);
-            self.sent += events as u64;
+            self.link.counters.sent.add(events as u64);
             let LinkSender { index, attempt, .. } = self.link;
             let frame = Frame::new(index, attempt, ready.batch, ready.control, credit);
             self.link.mailbox.deliver(frame);
@@ -212,11 +213,6 @@ impl<T: Event> Lane<T> {
     /// Whether whole frames wait for credit.
     pub(crate) fn waits(&self) -> bool {
         !self.ready.is_empty()
-    }
-
-    /// Events that left so far.
-    pub(crate) fn sent(&self) -> u64 {
-        self.sent
     }
 
     /// Drops what waits here, and says how many events that were.

@@ -5,7 +5,7 @@ use super::state::{ComponentView, InstanceView, JobState};
 use crate::component::{Context, Result, Split};
 use crate::grouping::Targets;
 use crate::id::{Attempt, InstanceId, LinkIndex};
-use crate::instance::{Machine, Reports, Seat};
+use crate::instance::{Machine, Reports, Seat, Sending};
 use crate::job::{Connection, Edge, Graph, NodeId, Origin, Outputs, StreamId};
 use crate::key::KeyGroups;
 use crate::link::{LinkLimits, LinkSender, LinkState, Mailbox, Pace};
@@ -100,7 +100,9 @@ pub(crate) fn assemble(
         for index in 0..parallelism {
             let view = &state.components[node.0].instances[index];
             let pace = Arc::new(Pace::default());
-            let sender = Sender { graph, index, id: &view.id, inlets: &inlets, settings };
+            let sending =
+                Sending { instance: view.id.clone(), counters: Arc::clone(&view.counters) };
+            let sender = Sender { graph, index, sending, inlets: &inlets, settings };
             let outputs = sender.outputs(node);
             let seat = Seat {
                 ctx: Context {
@@ -150,7 +152,7 @@ fn streams_into(graph: &Graph, node: NodeId) -> (Arc<[Arc<str>]>, Arc<[usize]>) 
 struct Sender<'a> {
     graph: &'a Graph,
     index: usize,
-    id: &'a InstanceId,
+    sending: Sending,
     inlets: &'a HashMap<NodeId, Vec<Inlet>>,
     settings: &'a Settings,
 }
@@ -163,7 +165,7 @@ impl Sender<'_> {
             match &self.graph.stream(id).origin {
                 Origin::Output => outputs.stream = self.subscribers(id),
                 Origin::Channel(_, channel) => {
-                    outputs.channels.push(channel.connect(self.subscribers(id)));
+                    outputs.channels.push(channel.connect(&self.sending, self.subscribers(id)));
                 }
                 // Part of what the stream that it is derived from leads to.
                 Origin::Steps(..) => {}
@@ -177,7 +179,7 @@ impl Sender<'_> {
         let derived =
             self.graph.derived(stream).filter_map(|id| match &self.graph.stream(id).origin {
                 Origin::Steps(_, steps) => {
-                    Some(steps.connect(self.id.clone(), self.subscribers(id)))
+                    Some(steps.connect(self.sending.clone(), self.subscribers(id)))
                 }
                 Origin::Output | Origin::Channel(..) => None,
             });
@@ -200,6 +202,7 @@ impl Sender<'_> {
             mailbox: Arc::clone(&inlet.mailbox),
             index,
             attempt: Attempt::FIRST,
+            counters: Arc::clone(&self.sending.counters),
         });
         let targets = Targets {
             sender: self.index,
@@ -207,6 +210,6 @@ impl Sender<'_> {
             key_groups: settings.key_groups,
         };
         let receiver = graph.node(edge.to).name.clone();
-        edge.blueprint.connect(self.id.clone(), receiver, targets, links.collect())
+        edge.blueprint.connect(self.sending.clone(), receiver, targets, links.collect())
     }
 }

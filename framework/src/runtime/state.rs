@@ -7,6 +7,7 @@ use crate::instance::ControlCell;
 use crate::job::Role;
 use crate::metrics::{Counters, Counts, StepCounts};
 use crate::step::StepInfo;
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// One instance, as seen from outside.
@@ -108,7 +109,7 @@ impl JobState {
     }
 
     pub(crate) fn steps(&self) -> Vec<(Arc<str>, StepCounts)> {
-        let counts = |step: &StepInfo| StepCounts { failed: step.failed.get() };
+        let counts = |step: &StepInfo| StepCounts { failed: step.failed.load(Ordering::Relaxed) };
         self.steps.iter().map(|step| (Arc::clone(&step.name), counts(step))).collect()
     }
 }

@@ -1,9 +1,9 @@
 //! Which step failed, and what is known of each.
 
 use crate::component::{BoxError, OnError};
-use crate::metrics::Counter;
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 
 /// One step of a stream, for all instances that run it.
 #[derive(Debug)]
@@ -12,7 +12,7 @@ pub(crate) struct StepInfo {
     pub(crate) name: Arc<str>,
     pub(crate) on_error: OnError,
     /// Events that it has lost.
-    pub(crate) failed: Counter,
+    pub(crate) failed: AtomicU64,
 }
 
 /// The failure of the event at hand.

@@ -16,6 +16,8 @@ pub(crate) use failures::StepInfo;
 pub use kinds::{Filter, FlatMap, Here, Inspect, Map, TryMap};
 
 use crate::event::Event;
+use crate::guard::drop_each;
+use std::slice;
 
 /// Steps that follow one another, as one type.
 pub trait Steps<S>: Clone + Send + 'static {
@@ -104,38 +106,40 @@ struct Cut<'a, T> {
 impl<T> Drop for Cut<'_, T> {
     fn drop(&mut self) {
         // Perhaps a panic unwinds already: a second one must end here.
-        crate::guard::drop_each(self.made.drain(self.mark..));
+        drop_each(self.made.drain(self.mark..));
     }
 }
 
-/// Leads events through the steps until one fails or `most` are made.
+/// Leads events through the steps until one fails or `most` are made; for these `made` has room.
 ///
-/// Kept apart from its caller, and small, for the compiler's sake.
+/// Kept apart from its caller, and small, for the compiler's sake. For the same reason room is looked
+/// for before an event is taken: the compiler then sees that there is some, and works out what a filter
+/// leaves out only as far as the filter needs it.
 #[inline(never)]
 pub(crate) fn pass<S, C: Steps<S>>(
     steps: &C,
-    events: &mut std::slice::Iter<'_, S>,
+    events: &mut slice::Iter<'_, S>,
     failures: &Failures,
     made: &mut Vec<C::Out>,
     most: usize,
     tally: &mut Tally,
 ) -> Pass {
-    for event in events {
-        let cut = Cut { mark: made.len(), made: &mut *made };
-        let mark = cut.mark;
+    loop {
+        let mark = made.len();
+        if mark == made.capacity() || C::EXPANDS && mark >= most {
+            return Pass::Full;
+        }
+        let Some(event) = events.next() else { return Pass::Done };
+        let cut = Cut { mark, made: &mut *made };
         steps.lead(event, failures, &mut |item| cut.made.push(item.take()));
         if C::FAILS && failures.failed() {
             return Pass::Failed;
         }
         std::mem::forget(cut);
-        let outputs = (made.len() - mark) as u64;
         if C::EXPANDS {
+            let outputs = (made.len() - mark) as u64;
             tally.filtered += u64::from(outputs == 0);
             tally.expanded += outputs.saturating_sub(1);
         }
-        if made.len() >= most {
-            return Pass::Full;
-        }
     }
-    Pass::Done
 }

@@ -19,9 +19,11 @@
 //! | workload | what it does |
 //! |---|---|
 //! | W1 | vehicles of 1,000 kinds go to the counter of their kind, which emits the running count |
+//! | W2 | bids are turned into euros, and one auction in 123 is kept: two closures, no exchange |
 
-mod by_hand;
+mod sum;
 mod w1;
+mod w2;
 
 use clap::Parser;
 use examples::{count, fail, instances};
@@ -29,13 +31,14 @@ use std::fs;
 use std::io::{self, Write};
 use std::process::ExitCode;
 use std::time::Instant;
+use sum::Sum;
 
 /// Measures the engine: runs a workload and prints one line: workload, peer, parallelism, events,
 /// seconds, events per second, checksum:outputs, peak resident memory in MiB
 #[derive(Parser)]
 #[command(name = "workload", version)]
 struct Options {
-    /// W1: count vehicles of 1,000 kinds
+    /// W1: count vehicles of 1,000 kinds; W2: turn bids into euros and keep one auction in 123
     #[arg(value_parser = workload)]
     workload: Workload,
 
@@ -52,44 +55,38 @@ struct Options {
     by_hand: bool,
 }
 
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 enum Workload {
     W1,
+    W2,
 }
 
 fn workload(text: &str) -> Result<Workload, &'static str> {
     match text {
         "W1" => Ok(Workload::W1),
-        _ => Err("no such workload in this version; there is W1"),
+        "W2" => Ok(Workload::W2),
+        _ => Err("no such workload in this version; there are W1 and W2"),
     }
 }
 
-/// Outputs, summed up so that their order does not matter.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Sum {
-    checksum: u64,
-    outputs: u64,
-}
-
-impl Sum {
-    #[inline]
-    fn add(&mut self, output: u64) {
-        self.checksum = self.checksum.wrapping_add(output);
-        self.outputs += 1;
-    }
-
-    fn merge(&mut self, other: Self) {
-        self.checksum = self.checksum.wrapping_add(other.checksum);
-        self.outputs += other.outputs;
-    }
+/// `SplitMix64` of `i`: where the events of all workloads come from.
+#[inline(always)]
+fn mix(i: u64) -> u64 {
+    let mut z = i.wrapping_mul(0x9E37_79B9_7F4A_7C15).wrapping_add(0x1234_5678_9ABC_DEF1);
+    z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+    z ^ (z >> 31)
 }
 
 fn main() -> ExitCode {
-    let Options { workload: Workload::W1, parallelism, events, by_hand } = Options::parse();
+    let Options { workload, parallelism, events, by_hand } = Options::parse();
     let start = now();
-    let (peer, sum) = match by_hand {
-        true => ("by-hand", Ok(by_hand::run(parallelism, events))),
-        false => ("streamwork", w1::run(parallelism, events)),
+    let peer = if by_hand { "by-hand" } else { "streamwork" };
+    let sum = match (workload, by_hand) {
+        (Workload::W1, false) => w1::run(parallelism, events),
+        (Workload::W1, true) => Ok(w1::by_hand::run(parallelism, events)),
+        (Workload::W2, false) => w2::run(parallelism, events),
+        (Workload::W2, true) => Ok(w2::by_hand::run(parallelism, events)),
     };
     let seconds = start.elapsed().as_secs_f64();
     match sum {
@@ -98,7 +95,7 @@ fn main() -> ExitCode {
             let memory = peak_memory();
             let written = writeln!(
                 io::stdout(),
-                "W1 {peer} {parallelism} {events} {seconds:.3} {rate:.0} {checksum:016x}:{outputs} {memory}",
+                "{workload:?} {peer} {parallelism} {events} {seconds:.3} {rate:.0} {checksum:016x}:{outputs} {memory}",
             );
             match written {
                 Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {

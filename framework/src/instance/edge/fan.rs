@@ -1,36 +1,37 @@
 //! [`Fan`]: all edges of one stream.
 
-use super::{Edge, EdgeCounts};
+use super::Edge;
 use crate::guard::drop_each;
 use crate::instance::failure::Failure;
 use crate::link::Control;
+use crate::metrics::Counters;
 use std::fmt;
+use std::sync::Arc;
 use std::task::Waker;
 
 /// The edges of one stream. Each gets every event: the last one the batch itself, those before it a
 /// look at it, of which they clone what they send.
 pub(crate) struct Fan<T> {
     edges: Vec<Box<dyn Edge<T>>>,
-    /// Of the fan itself, beside those of its edges.
-    counts: EdgeCounts,
+    counters: Arc<Counters>,
 }
 
 impl<T> Fan<T> {
-    pub(crate) fn new(mut edges: Vec<Box<dyn Edge<T>>>) -> Self {
+    pub(crate) fn new(mut edges: Vec<Box<dyn Edge<T>>>, counters: Arc<Counters>) -> Self {
         // The batch itself goes to one that would have to clone it. Else they keep their order.
         edges.sort_by_key(|edge| !edge.looks());
-        Self { edges, counts: EdgeCounts::default() }
+        Self { edges, counters }
     }
 
     /// Gives all of `batch` to every edge, and leaves it empty.
     pub(crate) fn push(&mut self, batch: &mut Vec<T>) {
         match self.edges.split_last_mut() {
             None => {
-                self.counts.unread += batch.len() as u64;
+                self.counters.unread.add(batch.len() as u64);
                 drop_each(batch.drain(..));
             }
             Some((last, others)) => {
-                self.counts.copies += (batch.len() * others.len()) as u64;
+                self.counters.copies.add((batch.len() * others.len()) as u64);
                 others.iter_mut().for_each(|edge| edge.offer(batch));
                 last.push(batch);
             }
@@ -61,13 +62,6 @@ impl<T> Fan<T> {
 
     pub(crate) fn discard(&mut self) -> u64 {
         self.edges.iter_mut().map(|edge| edge.discard()).sum()
-    }
-
-    pub(crate) fn counts(&self) -> EdgeCounts {
-        self.edges.iter().fold(self.counts, |mut sum, edge| {
-            sum.add(edge.counts());
-            sum
-        })
     }
 
     pub(crate) fn take_failure(&mut self) -> Option<Failure> {

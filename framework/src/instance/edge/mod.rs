@@ -14,7 +14,10 @@ pub(crate) use side::SideEdge;
 pub(crate) use steps::StepsEdge;
 
 use super::failure::Failure;
+use crate::id::InstanceId;
 use crate::link::Control;
+use crate::metrics::Counters;
+use std::sync::Arc;
 use std::task::Waker;
 
 /// One subscription, seen from the sending instance.
@@ -46,32 +49,13 @@ pub(crate) trait Edge<T>: Send {
     /// Drops what was not sent, and says how many events that were.
     fn discard(&mut self) -> u64;
 
-    fn counts(&self) -> EdgeCounts;
-
     /// A failure of a closure that is to end the job.
     fn take_failure(&mut self) -> Option<Failure>;
 }
 
-/// What an edge has counted so far.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct EdgeCounts {
-    pub(crate) sent: u64,
-    pub(crate) copies: u64,
-    pub(crate) misrouted: u64,
-    pub(crate) filtered: u64,
-    pub(crate) expanded: u64,
-    pub(crate) lost: u64,
-    pub(crate) unread: u64,
-}
-
-impl EdgeCounts {
-    pub(crate) fn add(&mut self, other: Self) {
-        self.sent += other.sent;
-        self.copies += other.copies;
-        self.misrouted += other.misrouted;
-        self.filtered += other.filtered;
-        self.expanded += other.expanded;
-        self.lost += other.lost;
-        self.unread += other.unread;
-    }
+/// Who sends over an edge, and where it is counted.
+#[derive(Clone, Debug)]
+pub(crate) struct Sending {
+    pub(crate) instance: InstanceId,
+    pub(crate) counters: Arc<Counters>,
 }

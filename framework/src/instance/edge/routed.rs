@@ -1,33 +1,32 @@
 //! [`RoutedEdge`]: to the instances of one component.
 
-use super::{Edge, EdgeCounts};
+use super::{Edge, Sending};
 use crate::event::Event;
 use crate::grouping::{Grouping, Target, Targets};
 use crate::guard::catch;
-use crate::id::{ComponentName, InstanceId};
+use crate::id::ComponentName;
 use crate::instance::failure::Failure;
 use crate::instance::failure_is_logged;
 use crate::link::{Control, Lane, LinkSender};
+use crate::metrics::Counters;
 use std::fmt;
 use std::task::Waker;
 use std::vec::Drain;
 
 /// An edge with its grouping and one lane per receiving instance.
 pub(crate) struct RoutedEdge<T, G> {
-    sender: InstanceId,
+    sender: Sending,
     receiver: ComponentName,
     grouping: G,
     targets: Targets,
     /// The one lane that gets everything, if the grouping knows it beforehand.
     sole: Option<usize>,
     lanes: Vec<Lane<T>>,
-    copies: u64,
-    misrouted: u64,
 }
 
 impl<T: Event, G: Grouping<T>> RoutedEdge<T, G> {
     pub(crate) fn new(
-        sender: InstanceId,
+        sender: Sending,
         receiver: ComponentName,
         grouping: G,
         targets: Targets,
@@ -36,17 +35,19 @@ impl<T: Event, G: Grouping<T>> RoutedEdge<T, G> {
         let sole = grouping.sole_target(targets).filter(|i| *i < links.len());
         let count = links.len();
         let lanes = links.into_iter().map(|link| Lane::new(link, count)).collect();
-        Self { sender, receiver, grouping, targets, sole, lanes, copies: 0, misrouted: 0 }
+        Self { sender, receiver, grouping, targets, sole, lanes }
     }
 
     #[cold]
     fn misroute(&mut self, why: &dyn fmt::Display) {
-        self.misrouted += 1;
-        if failure_is_logged(self.misrouted) {
+        let Sending { instance, counters } = &self.sender;
+        counters.misrouted.add(1);
+        let lost = counters.misrouted.get();
+        if failure_is_logged(lost) {
             tracing::error!(
-                component = %self.sender.component,
-                instance = self.sender.index,
-                lost = self.misrouted,
+                component = %instance.component,
+                instance = instance.index,
+                lost,
                 "the grouping to {} failed on an event, which is lost: {why}",
                 self.receiver,
             );
@@ -62,7 +63,7 @@ fn deal<T: Event, G: Grouping<T>>(
     targets: Targets,
     events: &mut Drain<'_, T>,
     lanes: &mut [Lane<T>],
-    copies: &mut u64,
+    counters: &Counters,
 ) -> Option<usize> {
     for event in events {
         match grouping.target(&event, targets) {
@@ -75,7 +76,7 @@ fn deal<T: Event, G: Grouping<T>>(
                     // All copies are made before the first is sent: a clone that panics takes the
                     // event with it, and not only some of its copies.
                     let all: Vec<T> = others.iter().map(|_| event.clone()).collect();
-                    *copies += others.len() as u64;
+                    counters.copies.add(others.len() as u64);
                     others.iter_mut().zip(all).for_each(|(lane, copy)| lane.push(copy));
                     last.push(event);
                 }
@@ -96,8 +97,8 @@ impl<T: Event, G: Grouping<T>> Edge<T> for RoutedEdge<T, G> {
         let mut events = batch.drain(..);
         loop {
             let (grouping, lanes, targets) = (&mut self.grouping, &mut self.lanes, self.targets);
-            let copies = &mut self.copies;
-            let stopped = catch(|| deal(grouping, targets, &mut events, lanes, copies));
+            let counters = &*self.sender.counters;
+            let stopped = catch(|| deal(grouping, targets, &mut events, lanes, counters));
             match stopped {
                 Ok(None) => return,
                 Ok(Some(i)) => {
@@ -111,7 +112,7 @@ impl<T: Event, G: Grouping<T>> Edge<T> for RoutedEdge<T, G> {
 
     fn offer(&mut self, batch: &[T]) {
         let mut copies = copy(batch);
-        self.misrouted += (batch.len() - copies.len()) as u64;
+        self.sender.counters.misrouted.add((batch.len() - copies.len()) as u64);
         self.push(&mut copies);
     }
 
@@ -145,15 +146,6 @@ impl<T: Event, G: Grouping<T>> Edge<T> for RoutedEdge<T, G> {
         self.lanes.iter_mut().map(Lane::discard).sum()
     }
 
-    fn counts(&self) -> EdgeCounts {
-        EdgeCounts {
-            sent: self.lanes.iter().map(Lane::sent).sum(),
-            copies: self.copies,
-            misrouted: self.misrouted,
-            ..EdgeCounts::default()
-        }
-    }
-
     fn take_failure(&mut self) -> Option<Failure> {
         None
     }
@@ -167,6 +159,6 @@ fn copy<T: Clone>(batch: &[T]) -> Vec<T> {
 
 impl<T, G> fmt::Debug for RoutedEdge<T, G> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} -> {}", self.sender, self.receiver)
+        write!(f, "{} -> {}", self.sender.instance, self.receiver)
     }
 }

@@ -1,24 +1,26 @@
 //! [`SideEdge`]: events of one type travel as another.
 
-use super::{Edge, EdgeCounts};
+use super::Edge;
 use crate::event::Event;
 use crate::guard::catch;
 use crate::instance::failure::Failure;
 use crate::link::Control;
+use crate::metrics::Counters;
 use std::fmt;
+use std::sync::Arc;
 use std::task::Waker;
 
 /// An edge that wraps each event into another type before it is routed.
 pub(crate) struct SideEdge<S, T, E> {
     wrap: fn(S) -> T,
     wrapped: Vec<T>,
-    lost: u64,
+    counters: Arc<Counters>,
     next: E,
 }
 
 impl<S, T, E: Edge<T>> SideEdge<S, T, E> {
-    pub(crate) fn new(wrap: fn(S) -> T, next: E) -> Self {
-        Self { wrap, wrapped: Vec::new(), lost: 0, next }
+    pub(crate) fn new(wrap: fn(S) -> T, counters: Arc<Counters>, next: E) -> Self {
+        Self { wrap, wrapped: Vec::new(), counters, next }
     }
 }
 
@@ -32,7 +34,7 @@ impl<S: Event, T: Event, E: Edge<T>> Edge<S> for SideEdge<S, T, E> {
         // Without the events whose clone panics.
         let clones = batch.iter().filter_map(|event| catch(|| event.clone()).ok());
         self.wrapped.extend(clones.map(self.wrap));
-        self.lost += (batch.len() - self.wrapped.len()) as u64;
+        self.counters.misrouted.add((batch.len() - self.wrapped.len()) as u64);
         self.next.push(&mut self.wrapped);
     }
 
@@ -62,12 +64,6 @@ impl<S: Event, T: Event, E: Edge<T>> Edge<S> for SideEdge<S, T, E> {
 
     fn discard(&mut self) -> u64 {
         self.next.discard()
-    }
-
-    fn counts(&self) -> EdgeCounts {
-        let mut counts = self.next.counts();
-        counts.misrouted += self.lost;
-        counts
     }
 
     fn take_failure(&mut self) -> Option<Failure> {

@@ -1,30 +1,27 @@
 //! [`StepsEdge`]: closures between an instance and the links.
 
-use super::{Edge, EdgeCounts, Fan};
+use super::{Edge, Fan, Sending};
 use crate::component::{BoxError, Fatal, OnError};
 use crate::guard::{catch, drop_quietly};
-use crate::id::InstanceId;
 use crate::instance::failure::{Cause, Failure};
 use crate::instance::failure_is_logged;
 use crate::link::Control;
 use crate::step::{Failures, Pass, StepInfo, Steps, Tally, pass};
 use std::fmt;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::task::Waker;
 
 /// An edge that leads events through closures, to the edges of the stream that these make.
 pub(crate) struct StepsEdge<S, C: Steps<S>> {
-    sender: InstanceId,
+    sender: Sending,
     steps: C,
     infos: Arc<[Arc<StepInfo>]>,
     failures: Failures,
     made: Vec<C::Out>,
     next: Fan<C::Out>,
-    tally: Tally,
-    /// Events that came, and that were lost.
+    /// Events that came in, and that came out.
     taken: u64,
-    lost: u64,
-    /// Events that came out.
     outputs: u64,
     /// A failure that is to end the job.
     failure: Option<Failure>,
@@ -35,7 +32,7 @@ impl<S: Send + 'static, C: Steps<S>> StepsEdge<S, C> {
     const BATCH: usize = 1_024;
 
     pub(crate) fn new(
-        sender: InstanceId,
+        sender: Sending,
         steps: C,
         infos: Arc<[Arc<StepInfo>]>,
         next: Fan<C::Out>,
@@ -47,31 +44,33 @@ impl<S: Send + 'static, C: Steps<S>> StepsEdge<S, C> {
             failures: Failures::default(),
             made: Vec::new(),
             next,
-            tally: Tally::default(),
             taken: 0,
-            lost: 0,
             outputs: 0,
             failure: None,
         }
     }
 
     fn lead(&mut self, batch: &[S]) {
-        self.taken += batch.len() as u64;
+        let (taken, outputs, mut lost) = (batch.len() as u64, self.outputs, 0);
+        let mut tally = Tally::default();
         let mut events = batch.iter();
         loop {
             // The iterator stays outside of what is caught: a panic takes the event at hand with it
             // and leaves those behind.
-            let Self { steps, failures, made, tally, .. } = self;
-            let stop = catch(|| pass(steps, &mut events, failures, made, Self::BATCH, tally));
+            let Self { steps, failures, made, .. } = self;
+            made.reserve(Self::BATCH.saturating_sub(made.len()));
+            let stop = catch(|| pass(steps, &mut events, failures, made, Self::BATCH, &mut tally));
             match stop {
                 Ok(Pass::Done) => break,
                 Ok(Pass::Full) => self.go_on(),
                 Ok(Pass::Failed) => {
+                    lost += 1;
                     if let Some((step, error)) = self.failures.take() {
                         self.lose(step, error);
                     }
                 }
                 Err(panic) => {
+                    lost += 1;
                     let step = self.failures.take_panicked().unwrap_or(self.infos.len() - 1);
                     // An error that came before it is not told: the event is lost once.
                     self.failures.take().into_iter().for_each(drop_quietly);
@@ -80,6 +79,14 @@ impl<S: Send + 'static, C: Steps<S>> StepsEdge<S, C> {
             }
         }
         self.go_on();
+        self.taken += taken;
+        if !C::EXPANDS {
+            tally.filtered = taken - lost - (self.outputs - outputs);
+        }
+        let counters = &self.sender.counters;
+        counters.filtered.add(tally.filtered);
+        counters.expanded.add(tally.expanded);
+        counters.lost_in_steps.add(lost);
     }
 
     /// What was made goes on.
@@ -99,18 +106,16 @@ impl<S: Send + 'static, C: Steps<S>> StepsEdge<S, C> {
     /// An event was lost. If that is to be the `last`, the job ends with it.
     #[cold]
     fn fail(&mut self, step: usize, cause: Cause, last: bool) {
-        self.lost += 1;
         let info = &self.infos[step];
-        info.failed.add(1);
-        let failed = info.failed.get();
-        let instance = self.sender.clone();
+        let failed = info.failed.fetch_add(1, Ordering::Relaxed) + 1;
+        let instance = self.sender.instance.clone();
         let failure = Failure { instance, event: None, step: Some(Arc::clone(&info.name)), cause };
         if last {
             self.failure.get_or_insert(failure);
         } else if failure_is_logged(failed) {
             tracing::warn!(
-                component = %self.sender.component,
-                instance = self.sender.index,
+                component = %self.sender.instance.component,
+                instance = self.sender.instance.index,
                 failed,
                 "event lost: {failure}",
             );
@@ -161,17 +166,6 @@ impl<S: Send + 'static, C: Steps<S>> Edge<S> for StepsEdge<S, C> {
         self.next.discard()
     }
 
-    fn counts(&self) -> EdgeCounts {
-        let mut counts = self.next.counts();
-        counts.lost += self.lost;
-        counts.filtered += match C::EXPANDS {
-            true => self.tally.filtered,
-            false => self.taken - self.outputs - self.lost,
-        };
-        counts.expanded += self.tally.expanded;
-        counts
-    }
-
     fn take_failure(&mut self) -> Option<Failure> {
         self.failure.take().or_else(|| self.next.take_failure())
     }
@@ -179,6 +173,6 @@ impl<S: Send + 'static, C: Steps<S>> Edge<S> for StepsEdge<S, C> {
 
 impl<S, C: Steps<S>> fmt::Debug for StepsEdge<S, C> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("StepsEdge").field("sender", &self.sender).finish_non_exhaustive()
+        f.debug_struct("StepsEdge").field("sender", &self.sender.instance).finish_non_exhaustive()
     }
 }

@@ -2,7 +2,7 @@ use super::*;
 use crate::component::{Context, OnError};
 use crate::grouping::{Grouping, Shuffle, Targets};
 use crate::id::{Attempt, InstanceId};
-use crate::instance::{Edge, Fan};
+use crate::instance::{Edge, Fan, Sending};
 use crate::instance::{Reports, RoutedEdge};
 use crate::key::KeyGroups;
 use crate::link::{Lane, LinkLimits, LinkSender, LinkState, Mailbox};
@@ -129,7 +129,7 @@ impl Bench {
         };
         let (control, counters) = (Arc::clone(&seat.control), Arc::clone(&seat.counters));
         pace.publish(1);
-        let link = |mailbox: &Arc<Inbox>, index| {
+        let link = |mailbox: &Arc<Inbox>, index, counters: &Arc<crate::metrics::Counters>| {
             let pace = Arc::new(crate::link::Pace::default());
             pace.publish(1);
             LinkSender {
@@ -137,19 +137,21 @@ impl Bench {
                 mailbox: Arc::clone(mailbox) as Arc<dyn Mailbox>,
                 index: LinkIndex(index),
                 attempt: Attempt::FIRST,
+                counters: Arc::clone(counters),
             }
         };
-        let senders = (0..links).map(|i| Lane::new(link(&mail, i as u32), 1)).collect();
+        let upstream = Arc::default();
+        let senders = (0..links).map(|i| Lane::new(link(&mail, i as u32, &upstream), 1)).collect();
         let inboxes: Vec<_> = (0..receivers).map(|_| Arc::new(Inbox::default())).collect();
         let targets = Targets { sender: 0, instances: receivers, key_groups: KeyGroups::DEFAULT };
-        let lanes = inboxes.iter().map(|inbox| link(inbox, 0)).collect();
-        let edge = routed(Shuffle::new(), targets, lanes);
+        let lanes = inboxes.iter().map(|inbox| link(inbox, 0, &counters)).collect();
+        let sender =
+            Sending { instance: InstanceId::new("odd", 0), counters: Arc::clone(&counters) };
+        let edge = routed(sender, Shuffle::new(), targets, lanes);
         let maker: Maker<Odd> = Box::new(move |_| Odd { clock: clock.clone(), copies });
-        let machine = OperatorMachine::new(
-            seat,
-            maker,
-            Outlets { stream: Fan::new(vec![edge]), channels: Vec::new() },
-        );
+        let stream = Fan::new(vec![edge], Arc::clone(&counters));
+        let outlets = Outlets { stream, channels: Vec::new() };
+        let machine = OperatorMachine::new(seat, maker, outlets);
         let receivers = inboxes;
         let wakes = Arc::default();
         Self { machine, senders, mail, receivers, notes, control, counters, wakes }
@@ -199,11 +201,11 @@ impl Bench {
 type Result<T, E = BoxError> = std::result::Result<T, E>;
 
 fn routed<G: Grouping<i64>>(
+    sender: Sending,
     grouping: G,
     targets: Targets,
     links: Vec<LinkSender>,
 ) -> Box<dyn Edge<i64>> {
-    let sender = InstanceId::new("odd", 0);
     Box::new(RoutedEdge::new(sender, "next".into(), grouping, targets, links))
 }
 

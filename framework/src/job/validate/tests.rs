@@ -3,8 +3,7 @@ use super::super::graph::{Edge, Node};
 use super::*;
 use crate::component::OnError;
 use crate::grouping::Targets;
-use crate::id::InstanceId;
-use crate::instance::{Machine, Seat};
+use crate::instance::{Machine, Seat, Sending};
 use crate::link::LinkSender;
 
 /// A component that is never built.
@@ -17,13 +16,7 @@ impl Blueprint for Paper {
 }
 
 impl EdgeBlueprint for Paper {
-    fn connect(
-        &self,
-        _: InstanceId,
-        _: ComponentName,
-        _: Targets,
-        _: Vec<LinkSender>,
-    ) -> Connection {
+    fn connect(&self, _: Sending, _: ComponentName, _: Targets, _: Vec<LinkSender>) -> Connection {
         unreachable!("a graph that is only checked")
     }
 }

@@ -54,6 +54,7 @@ fn lane(limits: LinkLimits, pace: &Arc<Pace>) -> (Lane<Parcel>, Arc<LinkState>, 
         mailbox: Arc::clone(&inbox) as Arc<dyn Mailbox>,
         index: LinkIndex(0),
         attempt: Attempt::FIRST,
+        counters: Arc::default(),
     };
     (Lane::new(link, 1), state, inbox)
 }

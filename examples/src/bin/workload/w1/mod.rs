@@ -1,10 +1,12 @@
 //! W1 as a job: `generator` -> `counter` -> `check`.
 
-use crate::Sum;
+pub(crate) mod by_hand;
+
+use crate::sum::{Check, Checked, Total};
+use crate::{Sum, mix};
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
-use std::sync::{Arc, Mutex, PoisonError};
 use streamwork::prelude::*;
 
 /// How many kinds of vehicles there are.
@@ -27,29 +29,12 @@ impl Vehicle {
     }
 }
 
-/// `SplitMix64` of `i`.
-#[inline(always)]
-fn mix(i: u64) -> u64 {
-    let mut z = i.wrapping_mul(0x9E37_79B9_7F4A_7C15).wrapping_add(0x1234_5678_9ABC_DEF1);
-    z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-    z ^ (z >> 31)
-}
-
 /// How many vehicles of a kind there have been, with the last one's sensor.
 #[derive(Event, Clone, Copy, Debug, Serialize, Deserialize)]
 pub(crate) struct Count {
     sensor: u64,
     kind: u32,
     count: u64,
-}
-
-impl Count {
-    /// Its share of the checksum.
-    #[inline(always)]
-    pub(crate) fn check(self) -> u64 {
-        (2 * u64::from(self.kind) + 1).wrapping_mul(self.count).wrapping_add(self.sensor)
-    }
 }
 
 /// A hash of one multiplication, whose two halves are folded into one: enough for small integers.
@@ -99,29 +84,14 @@ impl Operator for Counter {
     }
 }
 
-/// Sums up what it gets, and adds it to the total in the end.
-#[derive(Component, Clone, Debug)]
-struct Check {
-    sum: Sum,
-    total: Arc<Mutex<Sum>>,
-}
-
-impl Sink for Check {
-    type In = Count;
-
-    #[inline]
-    fn write(&mut self, count: Count) -> Result<()> {
-        self.sum.add(count.check());
-        Ok(())
-    }
-
-    fn finish(&mut self) -> Result<()> {
-        self.total.lock().unwrap_or_else(PoisonError::into_inner).merge(self.sum);
-        Ok(())
+impl Checked for Count {
+    #[inline(always)]
+    fn check(&self) -> u64 {
+        (2 * u64::from(self.kind) + 1).wrapping_mul(self.count).wrapping_add(self.sensor)
     }
 }
 
-fn job(parallelism: usize, events: u64, total: Arc<Mutex<Sum>>) -> Job {
+fn job(parallelism: usize, events: u64, total: &Total) -> Job {
     let job = Job::new("w1");
     job.source(Generator::indexed(Vehicle::nth).events(events))
         .parallelism(parallelism)
@@ -129,15 +99,14 @@ fn job(parallelism: usize, events: u64, total: Arc<Mutex<Sum>>) -> Job {
         .apply(Counter::default())
         .parallelism(parallelism)
         .group(Forward)
-        .sink(Check { sum: Sum::default(), total })
+        .sink(Check::adding_to(total))
         .parallelism(parallelism);
     job
 }
 
 /// Runs the job on `parallelism` threads.
 pub(crate) fn run(parallelism: usize, events: u64) -> Result<Sum, Error> {
-    let total = Arc::default();
-    Engine::new().arbiters(parallelism).run(job(parallelism, events, Arc::clone(&total)))?;
-    let total = total.lock().unwrap_or_else(PoisonError::into_inner);
-    Ok(*total)
+    let total = Total::default();
+    Engine::new().arbiters(parallelism).run(job(parallelism, events, &total))?;
+    Ok(total.get())
 }

@@ -1,7 +1,8 @@
 //! W1 without the framework: what a careful programmer would write for this one job.
 
+use super::{Counter, Vehicle};
 use crate::Sum;
-use crate::w1::{Counter, Vehicle};
+use crate::sum::Checked;
 use crossbeam_channel::{Receiver, Sender, TrySendError, bounded, select};
 use std::mem;
 use std::thread;
