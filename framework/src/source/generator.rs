@@ -103,6 +103,19 @@ impl<F> Generator<F> {
     }
 }
 
+/// Emits what `make` makes of `first`, `first + step` and so on, `count` times.
+///
+/// Kept apart, and small, for the compiler's sake: the whole loop is in registers then.
+#[inline(never)]
+fn fill<T>(out: &mut Emitter<T>, count: u64, first: u64, step: u64, make: impl Fn(u64) -> T) {
+    let mut next = first;
+    out.extend((0..count).map(|_| {
+        let n = next;
+        next = next.wrapping_add(step);
+        make(n)
+    }));
+}
+
 #[inline]
 fn mix(seed: u64, n: u64) -> u64 {
     let mut z = seed.wrapping_add(n.wrapping_add(1).wrapping_mul(0x9E37_79B9_7F4A_7C15));
@@ -155,10 +168,8 @@ where
         let count = left.min(out.room() as u64);
         let (first, step) = (self.next, self.step);
         match self.seed {
-            Some(seed) => {
-                out.extend((0..count).map(|k| (self.make)(mix(seed, first + k * step))));
-            }
-            None => out.extend((0..count).map(|k| (self.make)(first + k * step))),
+            Some(seed) => fill(out, count, first, step, |n| (self.make)(mix(seed, n))),
+            None => fill(out, count, first, step, &self.make),
         }
         self.made += count;
         self.next = first.saturating_add(count.saturating_mul(step));
