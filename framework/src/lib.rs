@@ -97,7 +97,9 @@ pub use runtime::{
     SupervisionTree,
 };
 pub use sink::{Collect, ForEach, Print, Sink, TryForEach};
-pub use source::{FromIter, Generator, Lines, Progress, Source, Splits, TcpLines};
+pub use source::{
+    Csv, FromIter, Generator, Lines, Ndjson, OnMalformed, Progress, Source, Splits, TcpLines,
+};
 pub use state::Keyed;
 #[cfg(feature = "macros")]
 pub use streamwork_macros::{Component, Event, Key};

@@ -23,7 +23,9 @@ pub use crate::operator::{KeyedOperator, KeyedTwoInput, Operator, TwoInput};
 pub use crate::restart::RestartStrategy;
 pub use crate::runtime::{Engine, JobHandle, JobStatus, Outcome};
 pub use crate::sink::{Collect, ForEach, Print, Sink, TryForEach};
-pub use crate::source::{FromIter, Generator, Lines, Progress, Source, Splits, TcpLines};
+pub use crate::source::{
+    Csv, FromIter, Generator, Lines, Ndjson, OnMalformed, Progress, Source, Splits, TcpLines,
+};
 pub use crate::state::Keyed;
 pub use crate::time::{EventTime, Watermark};
 #[cfg(feature = "macros")]

@@ -117,8 +117,42 @@ impl Cutter {
         dropped
     }
 
-    /// The next line, if all of it is there. A bad line stays where it is, so it is met again.
-    pub(super) fn next_line(&mut self) -> Result<Option<String>, BadLine> {
+    /// The number of the next line, from 1.
+    pub(super) fn number(&self) -> u64 {
+        self.position.lines + 1
+    }
+
+    /// The name of the input.
+    pub(super) fn input(&self) -> &str {
+        &self.input
+    }
+
+    /// All that is there and was not taken.
+    pub(super) fn rest(&self) -> &[u8] {
+        &self.buffer[self.start..]
+    }
+
+    /// Whether no more bytes will come.
+    pub(super) fn is_complete(&self) -> bool {
+        self.complete
+    }
+
+    /// How long a line may be.
+    pub(super) fn limit(&self) -> usize {
+        self.limit
+    }
+
+    /// Takes so many bytes, with so many line ends in them.
+    pub(super) fn take(&mut self, bytes: usize, lines: u64) {
+        self.start += bytes;
+        self.searched = self.searched.max(self.start);
+        self.position.offset += bytes as u64;
+        self.position.lines += lines;
+    }
+
+    /// Where the next line is, if all of it is there: how long it is without its end, and with it. It
+    /// stays where it is until it is [taken](Self::take).
+    pub(super) fn find_line(&mut self) -> Result<Option<(usize, usize)>, BadLine> {
         let found = memchr(b'\n', &self.buffer[self.searched..]);
         let (end, next) = match found {
             Some(i) => (self.searched + i, self.searched + i + 1),
@@ -127,26 +161,28 @@ impl Cutter {
         let line = &self.buffer[self.start..end];
         // While the line end is missing, a `\r` may still turn out to belong to it.
         let line = line.strip_suffix(b"\r").unwrap_or(line);
-        let number = self.position.lines + 1;
         if line.len() > self.limit {
             let (input, limit) = (self.input.clone(), self.limit);
-            return Err(BadLine::TooLong { input, line: number, limit });
+            return Err(BadLine::TooLong { input, line: self.number(), limit });
         }
         if found.is_none() && (!self.complete || self.start == end) {
             self.searched = end;
             return Ok(None);
         }
-        let text = match std::str::from_utf8(line) {
+        Ok(Some((line.len(), next - self.start)))
+    }
+
+    /// The next line, if all of it is there. A bad line stays where it is, so it is met again.
+    pub(super) fn next_line(&mut self) -> Result<Option<String>, BadLine> {
+        let Some((length, whole)) = self.find_line()? else { return Ok(None) };
+        let text = match std::str::from_utf8(&self.rest()[..length]) {
             Ok(text) => text.to_owned(),
             Err(source) => {
                 let input = self.input.clone();
-                return Err(BadLine::NotUtf8 { input, line: number, source });
+                return Err(BadLine::NotUtf8 { input, line: self.number(), source });
             }
         };
-        self.position.offset += (next - self.start) as u64;
-        self.position.lines = number;
-        self.start = next;
-        self.searched = next;
+        self.take(whole, 1);
         Ok(Some(text))
     }
 

@@ -2,16 +2,28 @@
 
 mod address;
 mod backoff;
+mod csv;
 mod cutter;
+mod directory;
 mod generator;
+mod intake;
 mod iter;
 mod lines;
+mod malformed;
+mod ndjson;
 mod reader;
+mod record;
+mod row;
 mod tcp;
+#[cfg(test)]
+mod tests;
 
+pub use self::csv::Csv;
 pub use generator::Generator;
 pub use iter::FromIter;
 pub use lines::Lines;
+pub use malformed::OnMalformed;
+pub use ndjson::Ndjson;
 pub use tcp::TcpLines;
 
 use crate::component::{Component, Context, Result};
