@@ -98,7 +98,8 @@ pub use runtime::{
 };
 pub use sink::{Collect, ForEach, Print, Sink, TryForEach};
 pub use source::{
-    Csv, FromIter, Generator, Lines, Ndjson, OnMalformed, Progress, Source, Splits, TcpLines,
+    Closed, Csv, FromIter, FromStream, FromThread, Generator, Lines, Ndjson, OnMalformed, Progress,
+    Source, Splits, TcpLines, ThreadEmitter, TryFromStream,
 };
 pub use state::Keyed;
 #[cfg(feature = "macros")]

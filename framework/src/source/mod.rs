@@ -6,6 +6,7 @@ mod csv;
 mod cutter;
 mod directory;
 mod generator;
+mod handover;
 mod intake;
 mod iter;
 mod lines;
@@ -14,9 +15,11 @@ mod ndjson;
 mod reader;
 mod record;
 mod row;
+mod stream;
 mod tcp;
 #[cfg(test)]
 mod tests;
+mod thread;
 
 pub use self::csv::Csv;
 pub use generator::Generator;
@@ -24,7 +27,9 @@ pub use iter::FromIter;
 pub use lines::Lines;
 pub use malformed::OnMalformed;
 pub use ndjson::Ndjson;
+pub use stream::{FromStream, TryFromStream};
 pub use tcp::TcpLines;
+pub use thread::{Closed, FromThread, ThreadEmitter};
 
 use crate::component::{Component, Context, Result};
 use crate::emitter::Emitter;

@@ -1,0 +1,196 @@
+//! A closure on a thread of its own, for what blocks.
+
+use super::handover::{Giver, Handover, Taken, Taker};
+use super::{Progress, Source};
+use crate::component::{Component, Context, Fatal, Result};
+use crate::emitter::Emitter;
+use crate::event::Event;
+use crate::guard::catch;
+use std::fmt;
+use std::marker::PhantomData;
+
+/// Emits what a closure emits that runs on a thread of its own, so that it may block: one for each
+/// instance.
+///
+/// ```
+/// use std::io::BufRead;
+/// use streamwork::prelude::*;
+///
+/// let words = FromThread::new(|_: &Context, out: &mut ThreadEmitter<String>| {
+///     // Anything that blocks: here it is only a text in memory.
+///     let mut input = std::io::Cursor::new("car\nvan\n");
+///     let mut line = String::new();
+///     while input.read_line(&mut line)? > 0 {
+///         out.emit(line.trim_end().to_owned())?;
+///         line.clear();
+///     }
+///     Ok(())
+/// });
+///
+/// let got = Collect::new();
+/// let job = Job::new("words");
+/// job.source(words).sink(got.clone());
+/// Engine::new().run(job)?;
+/// assert_eq!(got.take(), ["car", "van"]);
+/// # Ok::<(), streamwork::Error>(())
+/// ```
+///
+/// An event can be taken as soon as it is emitted, and events that come faster than they are taken go as
+/// a batch. While the engine is behind by 1,024 events, [`emit`](ThreadEmitter::emit) blocks.
+///
+/// **A restart begins anew**: a closure has no position. After a panic in it, it is called again on a new
+/// thread, and what it had emitted before may come again.
+///
+/// # Errors
+/// What the closure returns ends the split when everything emitted has left: `Ok` as the end of the
+/// input, an error as one that fails the job.
+///
+/// # Panics
+/// A panic of the closure is one of the source, when everything emitted before it has left.
+///
+/// # Cancel safety
+/// `setup` does not wait. Dropping the future of `next` loses nothing: it emits only when it is about to
+/// return. When the job ends or the source is built anew, the thread is told by its next `emit`, which
+/// fails; nobody waits for it, and it does not keep the process from ending.
+pub struct FromThread<T, F> {
+    run: F,
+    taker: Option<Taker<T>>,
+    events: PhantomData<fn() -> T>,
+}
+
+impl<T, F> FromThread<T, F>
+where
+    F: Fn(&Context, &mut ThreadEmitter<T>) -> Result<()> + Clone + Send + 'static,
+{
+    /// A source of what `run` emits, which is called for each instance when the job starts, and again
+    /// after a restart.
+    pub fn new(run: F) -> Self {
+        Self { run, taker: None, events: PhantomData }
+    }
+}
+
+/// Where the closure of a [`FromThread`] puts what it makes.
+///
+/// ```
+/// use std::sync::mpsc;
+/// use streamwork::prelude::*;
+///
+/// let (tell, told) = mpsc::channel();
+/// let endless = FromThread::new(move |_: &Context, out: &mut ThreadEmitter<u64>| {
+///     let mut n = 0;
+///     while out.emit(n).is_ok() {
+///         n += 1;
+///     }
+///     assert!(out.is_closed());
+///     tell.send(n)?;
+///     Ok(())
+/// });
+/// let job = Job::new("endless");
+/// job.source(endless).sink(ForEach::new(|_| {}));
+/// let handle = Engine::new().start(job)?;
+/// handle.drain();
+/// handle.wait()?;
+/// told.recv()?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct ThreadEmitter<T> {
+    giver: Giver<T>,
+}
+
+/// The engine takes no more events of a [`ThreadEmitter`]: the job has ended, or the source was built anew.
+/// The closure is to return; whether with this error or with anything else, nobody hears of it.
+///
+/// ```
+/// assert_eq!(streamwork::Closed.to_string(), "the job takes no more events");
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the job takes no more events")]
+pub struct Closed;
+
+impl<T> ThreadEmitter<T> {
+    /// Emits one event. Blocks while 1,024 events wait to be taken.
+    ///
+    /// # Errors
+    /// [`Closed`] if nobody will take it; then the event is dropped.
+    #[inline]
+    pub fn emit(&mut self, event: T) -> Result<(), Closed> {
+        self.giver.give(event)
+    }
+
+    /// Whether events are taken no more: what a closure asks that waits for something else.
+    #[must_use]
+    pub fn is_closed(&self) -> bool {
+        self.giver.is_closed()
+    }
+}
+
+impl<T: Send + 'static, F: Send + 'static> Component for FromThread<T, F> {
+    type Saved = ();
+
+    fn name(&self) -> &str {
+        "from-thread"
+    }
+
+    fn save(&self) {}
+
+    fn load(&mut self, (): ()) {}
+}
+
+impl<T, F> Source for FromThread<T, F>
+where
+    T: Event,
+    F: Fn(&Context, &mut ThreadEmitter<T>) -> Result<()> + Clone + Send + 'static,
+{
+    type Out = T;
+
+    async fn setup(&mut self, ctx: &Context) -> Result<()> {
+        // Should there be one, it is told to end.
+        self.taker = None;
+        let (giver, taker) = Handover::pair();
+        let (run, ctx) = (self.run.clone(), ctx.clone());
+        let thread = std::thread::Builder::new().name(format!("streamwork {}", ctx.instance()));
+        let start = thread.spawn(move || {
+            let mut out = ThreadEmitter { giver };
+            let outcome = catch(|| run(&ctx, &mut out));
+            out.giver.end(outcome);
+        });
+        start.map_err(Fatal::new)?;
+        self.taker = Some(taker);
+        Ok(())
+    }
+
+    /// # Cancel safety
+    /// Nothing is lost when the future is dropped.
+    async fn next(&mut self, out: &mut Emitter<T>) -> Result<Progress> {
+        let Some(taker) = &mut self.taker else {
+            return Err(Fatal::new("`next` was called before `setup`").into());
+        };
+        match taker.take(out).await {
+            Taken::Events => Ok(Progress::More),
+            Taken::End(Ok(Ok(()))) => Ok(Progress::End),
+            Taken::End(Ok(Err(error))) if Fatal::is(&*error) => Err(error),
+            Taken::End(Ok(Err(error))) => Err(Fatal::new(error).into()),
+            // Now it is one of the source.
+            Taken::End(Err(panic)) => panic!("in the thread, {panic}"),
+        }
+    }
+}
+
+/// A clone has the same closure and no thread.
+impl<T, F: Clone> Clone for FromThread<T, F> {
+    fn clone(&self) -> Self {
+        Self { run: self.run.clone(), taker: None, events: PhantomData }
+    }
+}
+
+impl<T, F> fmt::Debug for FromThread<T, F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("FromThread").field("running", &self.taker.is_some()).finish_non_exhaustive()
+    }
+}
+
+impl<T> fmt::Debug for ThreadEmitter<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ThreadEmitter").field("closed", &self.is_closed()).finish()
+    }
+}
