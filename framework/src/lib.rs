@@ -96,7 +96,7 @@ pub use runtime::{
     ComponentTree, Engine, InstanceState, InstanceTree, JobHandle, JobRemote, JobStatus, Outcome,
     SupervisionTree,
 };
-pub use sink::{Collect, ForEach, Print, Sink, TryForEach};
+pub use sink::{Collect, CsvFiles, ForEach, IntoSink, NdjsonFiles, Print, Sink, TryForEach};
 pub use source::{
     Closed, Csv, FromIter, FromStream, FromThread, Generator, Lines, Ndjson, OnMalformed, Progress,
     Source, Splits, TcpLines, ThreadEmitter, TryFromStream,

@@ -2,10 +2,17 @@
 
 mod closure;
 mod collect;
+mod csv;
+mod into_sink;
+mod ndjson;
 mod print;
+mod publication;
 
+pub use self::csv::CsvFiles;
 pub use closure::{ForEach, TryForEach};
 pub use collect::Collect;
+pub use into_sink::IntoSink;
+pub use ndjson::NdjsonFiles;
 pub use print::Print;
 
 use crate::component::{Component, Context, Result};

@@ -1,0 +1,117 @@
+//! Files of JSON, one value on each line.
+
+use super::Sink;
+use super::publication::Publication;
+use crate::component::{Component, Context, Result};
+use crate::event::Event;
+use serde::Serialize;
+use std::fmt;
+use std::marker::PhantomData;
+use std::path::Path;
+
+/// Writes each event as JSON on a line of its own, into files that appear when they are finished. What
+/// it writes, [`Ndjson`](crate::Ndjson) reads.
+///
+/// ```
+/// use serde::{Deserialize, Serialize};
+/// use streamwork::prelude::*;
+///
+/// #[derive(Event, Clone, Serialize, Deserialize)]
+/// struct Vehicle {
+///     kind: String,
+///     axles: u8,
+/// }
+///
+/// let directory = std::env::temp_dir().join(format!("tolls-{}", std::process::id()));
+/// let job = Job::new("tolls");
+/// job.source(FromIter::new([("car", 2), ("truck", 3)]))
+///     .map(|(kind, axles)| Vehicle { kind: kind.to_owned(), axles })
+///     .sink(NdjsonFiles::in_dir(&directory))
+///     .named("vehicles");
+/// Engine::new().run(job)?;
+/// let text = std::fs::read_to_string(directory.join("vehicles-0-0.ndjson"))?;
+/// assert_eq!(text, "{\"kind\":\"car\",\"axles\":2}\n{\"kind\":\"truck\",\"axles\":3}\n");
+/// # std::fs::remove_dir_all(&directory)?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Files
+/// Each instance writes a file of its own, from its first event on, under a hidden name that begins with a
+/// dot and is used once. At the end of the job it is synced to the disk and renamed, at once and whole, to
+/// `{component}-{instance}-{n}.ndjson`, where n is the first number from 0 that is free: no file is ever
+/// overwritten. An instance without events leaves no file. What is in a component's name beside letters,
+/// digits, `-`, `_` and dots (a `/`, a blank, a dot at the beginning) is written as `%2F` is; past 150 bytes
+/// the name is cut.
+///
+/// A job that is stopped or fails, and an instance that is built anew after a panic, publish what they have
+/// written, as well as they can. What a killed process leaves stays hidden, and nobody touches it.
+///
+/// Events are gathered in 64 KiB; whenever there is nothing more to read they are written to the file.
+///
+/// # Errors
+/// An event that can't be written as JSON is lost alone, with nothing of it in the file. The job fails if the
+/// directory is missing and can't be made, and if writing, syncing or renaming fails; the error names the
+/// file, which then stays hidden.
+pub struct NdjsonFiles<T> {
+    files: Publication,
+    line: Vec<u8>,
+    events: PhantomData<fn(T)>,
+}
+
+impl<T> NdjsonFiles<T> {
+    /// A sink that writes files into a directory, which is made if it is missing.
+    #[must_use]
+    pub fn in_dir(path: impl AsRef<Path>) -> Self {
+        let files = Publication::in_dir(path.as_ref(), "ndjson");
+        Self { files, line: Vec::new(), events: PhantomData }
+    }
+}
+
+impl<T: 'static> Component for NdjsonFiles<T> {
+    type Saved = ();
+
+    fn name(&self) -> &str {
+        "ndjson-files"
+    }
+
+    fn save(&self) {}
+
+    fn load(&mut self, (): ()) {}
+}
+
+impl<T: Event + Serialize> Sink for NdjsonFiles<T> {
+    type In = T;
+
+    fn setup(&mut self, ctx: &Context) -> Result<()> {
+        self.files.setup(ctx)
+    }
+
+    fn write(&mut self, event: T) -> Result<()> {
+        // Only what is whole goes to the file.
+        self.line.clear();
+        serde_json::to_writer(&mut self.line, &event)?;
+        self.line.push(b'\n');
+        self.files.write(&self.line)
+    }
+
+    fn flush(&mut self) -> Result<()> {
+        self.files.flush()
+    }
+
+    fn finish(&mut self) -> Result<()> {
+        self.files.publish()
+    }
+}
+
+/// A clone has the same directory and no file.
+impl<T> Clone for NdjsonFiles<T> {
+    fn clone(&self) -> Self {
+        Self { files: self.files.clone(), line: Vec::new(), events: PhantomData }
+    }
+}
+
+impl<T> fmt::Debug for NdjsonFiles<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("NdjsonFiles").field("files", &self.files).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,239 @@
+//! Files that nobody sees before they are finished: how they are named, written and published.
+//!
+//! A file is written as `.{component}-{instance}-{unique}.{extension}`, and when it is finished it becomes
+//! `{component}-{instance}-{n}.{extension}`, where n is the first number that is free, from 0. So who
+//! lists the directory without hidden files sees only whole ones; none is ever overwritten; and what a
+//! process leaves that was killed stays hidden, under a name that no other has.
+
+use crate::component::{Context, Fatal, Result};
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+#[derive(Debug, thiserror::Error)]
+enum PublicationError {
+    #[error("cannot make the directory {path:?}")]
+    Directory { path: PathBuf, source: io::Error },
+    #[error("cannot write {path:?}")]
+    Write { path: PathBuf, source: io::Error },
+    #[error("cannot publish {hidden:?} in its directory")]
+    Publish { hidden: PathBuf, source: io::Error },
+    #[error("an event came before `setup`")]
+    NotSetUp,
+}
+
+/// The files that one instance publishes in a directory, one after the other.
+///
+/// The file at hand is published when this is dropped, too. A clone has the same directory, and is not
+/// set up.
+#[derive(Debug)]
+pub(super) struct Publication {
+    directory: PathBuf,
+    extension: &'static str,
+    stem: Option<String>,
+    draft: Option<Draft>,
+}
+
+impl Publication {
+    pub(super) fn in_dir(directory: &Path, extension: &'static str) -> Self {
+        Self { directory: directory.to_owned(), extension, stem: None, draft: None }
+    }
+
+    /// Makes the directory, if it is missing.
+    pub(super) fn setup(&mut self, ctx: &Context) -> Result<()> {
+        fs::create_dir_all(&self.directory).map_err(|source| {
+            Fatal::new(PublicationError::Directory { path: self.directory.clone(), source })
+        })?;
+        let component = file_name(ctx.instance().component.as_str());
+        self.stem = Some(format!("{component}-{}", ctx.index()));
+        Ok(())
+    }
+
+    /// Whether the next write begins a file.
+    pub(super) fn is_at_start(&self) -> bool {
+        self.draft.is_none()
+    }
+
+    /// Adds all of `bytes` to the file at hand, which is made if there is none. An error is fatal.
+    pub(super) fn write(&mut self, bytes: &[u8]) -> Result<()> {
+        if self.draft.is_none() {
+            let stem = self.stem.as_deref();
+            let stem = stem.ok_or_else(|| Fatal::new(PublicationError::NotSetUp))?;
+            self.draft = Some(Draft::create(&self.directory, stem, self.extension)?);
+        }
+        match &mut self.draft {
+            Some(draft) => draft.apply(|file| file.write_all(bytes)),
+            None => Ok(()),
+        }
+    }
+
+    /// Writes through what is buffered. An error is fatal.
+    pub(super) fn flush(&mut self) -> Result<()> {
+        match &mut self.draft {
+            Some(draft) => draft.apply(Write::flush),
+            None => Ok(()),
+        }
+    }
+
+    /// Publishes the file at hand, if there is one, so that it outlives a loss of power. An error is fatal;
+    /// the file stays hidden then.
+    pub(super) fn publish(&mut self) -> Result<()> {
+        let (Some(mut draft), Some(stem)) = (self.draft.take(), &self.stem) else { return Ok(()) };
+        draft.apply(|file| {
+            file.flush()?;
+            file.get_ref().sync_all()
+        })?;
+        let (directory, extension) = (&self.directory, self.extension);
+        let name = |n: u64| directory.join(format!("{stem}-{n}.{extension}"));
+        rename_to_first_free(&draft.hidden, name).and_then(|()| sync_directory(directory)).map_err(
+            |source| {
+                Fatal::new(PublicationError::Publish { hidden: draft.hidden.clone(), source })
+                    .into()
+            },
+        )
+    }
+}
+
+impl Drop for Publication {
+    /// A job that was stopped, or an instance that is built anew: what was written is of use.
+    fn drop(&mut self) {
+        // A file that could not be written to may end in the middle of an event.
+        if self.draft.as_ref().is_some_and(|draft| draft.broken) {
+            return;
+        }
+        if let Err(error) = self.publish() {
+            let source = error.source().map(ToString::to_string).unwrap_or_default();
+            tracing::warn!("{error}: {source}");
+        }
+    }
+}
+
+impl Clone for Publication {
+    fn clone(&self) -> Self {
+        Self::in_dir(&self.directory, self.extension)
+    }
+}
+
+/// A file that is being written.
+#[derive(Debug)]
+struct Draft {
+    hidden: PathBuf,
+    file: BufWriter<File>,
+    /// Writing has failed.
+    broken: bool,
+}
+
+impl Draft {
+    fn create(directory: &Path, stem: &str, extension: &str) -> Result<Self> {
+        let hidden = directory.join(format!(".{stem}-{}.{extension}", uuid::Uuid::now_v7()));
+        match File::create_new(&hidden) {
+            Ok(file) => {
+                Ok(Self { hidden, file: BufWriter::with_capacity(64 * 1024, file), broken: false })
+            }
+            Err(source) => Err(Fatal::new(PublicationError::Write { path: hidden, source }).into()),
+        }
+    }
+
+    fn apply(&mut self, act: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>) -> Result<()> {
+        act(&mut self.file).map_err(|source| {
+            self.broken = true;
+            Fatal::new(PublicationError::Write { path: self.hidden.clone(), source }).into()
+        })
+    }
+}
+
+/// Renames to the first of the names that is free. It is never one that another takes meanwhile.
+fn rename_to_first_free(from: &Path, name: impl Fn(u64) -> PathBuf) -> io::Result<()> {
+    for n in 0.. {
+        let to = name(n);
+        // A rename would overwrite; a second name for the file is refused where there is a first.
+        match fs::hard_link(from, &to) {
+            Ok(()) => return fs::remove_file(from),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            // Not every file system has second names.
+            Err(_) => {
+                if reserve_and_rename(from, &to)? {
+                    return Ok(());
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Renames over an empty file of its own. Says whether the name was free.
+fn reserve_and_rename(from: &Path, to: &Path) -> io::Result<bool> {
+    match File::create_new(to) {
+        Ok(_) => fs::rename(from, to).map(|()| true),
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
+/// Makes the names in a directory outlive a loss of power, where directories can be opened.
+fn sync_directory(directory: &Path) -> io::Result<()> {
+    if cfg!(unix) { File::open(directory)?.sync_all() } else { Ok(()) }
+}
+
+/// A component's name as the beginning of a file's: letters, digits, `-`, `_`, and dots but for a first
+/// one stay, everything else is written as `%` and two digits for each of its bytes. Past 150 bytes it is
+/// cut.
+fn file_name(component: &str) -> String {
+    let mut name = String::new();
+    for (i, c) in component.chars().enumerate() {
+        let before = name.len();
+        if c.is_alphanumeric() || matches!(c, '-' | '_') || (c == '.' && i > 0) {
+            name.push(c);
+        } else {
+            for byte in c.encode_utf8(&mut [0; 4]).bytes() {
+                name.push_str(&format!("%{byte:02X}"));
+            }
+        }
+        if name.len() > 150 {
+            name.truncate(before);
+            break;
+        }
+    }
+    name
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(component: &str, expected: &str) {
+        assert_eq!(file_name(component), expected);
+    }
+
+    #[test]
+    fn any_name_of_a_component_can_begin_one_of_a_file() {
+        check("count-by_kind.2", "count-by_kind.2");
+        check("a/b", "a%2Fb");
+        check("../x", "%2E.%2Fx");
+        check("a b%\u{0}", "a%20b%25%00");
+        check("z\u{e4}hler \u{2192}", "z\u{e4}hler%20%E2%86%92");
+        check(&"x".repeat(400), &"x".repeat(150));
+        check(&"\u{e4}".repeat(400), &"\u{e4}".repeat(75));
+    }
+
+    #[test]
+    fn renaming_overwrites_nothing_with_second_names_or_without() {
+        let directory =
+            std::env::temp_dir().join(format!("streamwork-rename-{}", std::process::id()));
+        fs::create_dir(&directory).unwrap();
+        let file = |name: &str| directory.join(name);
+        fs::write(file("0"), "there").unwrap();
+        fs::write(file("a"), "a").unwrap();
+        fs::write(file("b"), "b").unwrap();
+        rename_to_first_free(&file("a"), |n| file(&n.to_string())).unwrap();
+        assert!(!reserve_and_rename(&file("b"), &file("1")).unwrap());
+        assert!(reserve_and_rename(&file("b"), &file("2")).unwrap());
+        let read = |name: &str| fs::read_to_string(file(name)).unwrap();
+        let all = (read("0"), read("1"), read("2"));
+        let left = directory.read_dir().unwrap().count();
+        fs::remove_dir_all(&directory).unwrap();
+        assert_eq!(all, ("there".into(), "a".into(), "b".into()));
+        assert_eq!(left, 3);
+    }
+}
