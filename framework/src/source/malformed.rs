@@ -60,12 +60,17 @@ pub(super) fn fail(error: impl Into<BoxError>, emitted: bool) -> Result<()> {
     if emitted { Ok(()) } else { Err(Fatal::new(error).into()) }
 }
 
-/// Text of a message, which may quote all of a large input, up to `limit` characters.
+/// A text, which may be all of a large input, up to `limit` characters.
 pub(super) fn shorten(text: &str, limit: usize) -> String {
     match text.char_indices().nth(limit) {
         Some((end, _)) => format!("{}...", &text[..end]),
         None => text.to_owned(),
     }
+}
+
+/// A message as the middle of another: on one line, and not too long.
+pub(super) fn message(text: &str) -> String {
+    shorten(&text.replace(['\n', '\r'], " "), 200)
 }
 
 #[cfg(test)]
@@ -86,5 +91,6 @@ mod tests {
     fn a_long_text_is_cut_between_characters() {
         assert_eq!(shorten("gr\u{fc}n", 4), "gr\u{fc}n");
         assert_eq!(shorten("gr\u{fc}n", 3), "gr\u{fc}...");
+        assert_eq!(message("no\r\nx"), "no  x");
     }
 }

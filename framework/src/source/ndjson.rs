@@ -2,15 +2,15 @@
 
 use super::cutter::Cutter;
 use super::intake::{Intake, STATE, Saved};
-use super::malformed::{OnMalformed, fail, shorten};
+use super::malformed::{OnMalformed, fail, message};
 use super::{Progress, Source, Splits};
 use crate::component::{Component, Context, Result, StateField};
 use crate::emitter::Emitter;
 use crate::event::Event;
 use serde::de::DeserializeOwned;
+use serde_path_to_error::{Path, Segment};
 use std::fmt;
 use std::marker::PhantomData;
-use std::path::Path;
 
 /// Emits what is read from JSON, one value on each line (*newline-delimited JSON*, `.ndjson` or
 /// `.jsonl`), of a file, of each file of a directory, or of standard input.
@@ -89,26 +89,33 @@ impl fmt::Display for Field<'_> {
 }
 
 impl BadValue {
-    const LONGEST_MESSAGE: usize = 200;
-
     /// Why the line can't be read as a `T`.
     fn of<T: DeserializeOwned>(line: &[u8], cutter: &Cutter, error: &serde_json::Error) -> Self {
         // Read once more, with an eye on the path: it costs too much to do so always.
         let mut again = serde_json::Deserializer::from_slice(line);
         let path = match serde_path_to_error::deserialize::<_, T>(&mut again) {
-            Err(error) if error.path().iter().len() > 0 => error.path().to_string(),
-            _ => String::new(),
+            Err(error) => path_text(error.path()),
+            Ok(_) => String::new(),
         };
         let text = error.to_string();
         let place = format!(" at line {} column {}", error.line(), error.column());
-        let message = text.strip_suffix(&place).unwrap_or(&text);
         Self {
             input: cutter.input().to_owned(),
             line: cutter.number(),
             column: error.column(),
             path,
-            message: shorten(message, Self::LONGEST_MESSAGE),
+            message: message(text.strip_suffix(&place).unwrap_or(&text)),
         }
+    }
+}
+
+/// The path, as far as it is known.
+fn path_text(path: &Path) -> String {
+    let text = path.to_string();
+    match path.iter().last() {
+        None => String::new(),
+        Some(Segment::Unknown) => text.trim_end_matches('?').trim_end_matches('.').to_owned(),
+        Some(_) => text,
     }
 }
 
@@ -116,13 +123,13 @@ impl<T> Ndjson<T> {
     /// A source of the values in a file, which may also be a pipe or a device; as
     /// [`Lines::open`](super::Lines::open).
     #[must_use]
-    pub fn open(path: impl AsRef<Path>) -> Self {
+    pub fn open(path: impl AsRef<std::path::Path>) -> Self {
         Self::new(Intake::file(path.as_ref()))
     }
 
     /// A source of the values in every file of a directory; as [`Lines::in_dir`](super::Lines::in_dir).
     #[must_use]
-    pub fn in_dir(path: impl AsRef<Path>) -> Self {
+    pub fn in_dir(path: impl AsRef<std::path::Path>) -> Self {
         Self::new(Intake::directory(path.as_ref()))
     }
 

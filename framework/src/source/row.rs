@@ -1,13 +1,12 @@
 //! From a CSV record to an event.
 
 use super::cutter::Cutter;
-use super::malformed::{OnMalformed, fail, shorten};
+use super::malformed::{OnMalformed, fail, message, shorten};
 use super::record::{Found, Records, TooLong};
 use crate::component::Result;
 use crate::emitter::Emitter;
 use csv::{DeserializeErrorKind, ErrorKind, StringRecord};
-use serde::de::{DeserializeOwned, Error as _};
-use serde::{Deserialize, Deserializer};
+use serde::de::DeserializeOwned;
 use std::fmt;
 
 /// What a file begins with: the names of its columns, or only how many there are.
@@ -197,9 +196,9 @@ impl Rows {
     /// What serde has against the row.
     fn problem<T: DeserializeOwned>(&self, error: &csv::Error) -> Problem {
         let ErrorKind::Deserialize { err, .. } = error.kind() else {
-            return Problem::Other { message: shorten(&error.to_string(), LONGEST_MESSAGE) };
+            return Problem::Other { message: message(&error.to_string()) };
         };
-        let message = shorten(&err.kind().to_string(), LONGEST_MESSAGE);
+        let message = message(&err.kind().to_string());
         let plain = matches!(err.kind(), DeserializeErrorKind::Message(_));
         if plain
             && let Some(names) = self.names()
@@ -208,7 +207,7 @@ impl Rows {
             return problem;
         }
         let index = err.field().and_then(|i| usize::try_from(i).ok());
-        let index = index.or_else(|| self.find_column::<T>());
+        let index = index.or_else(|| self.find_column::<T>(err.kind()));
         match index.and_then(|i| Some((i, self.row.get(i)?))) {
             Some((i, value)) => {
                 let (column, value) = (self.column(i), shorten(value, LONGEST_VALUE));
@@ -218,21 +217,24 @@ impl Rows {
         }
     }
 
-    /// Which column is to blame: reads the row once more, with an eye on the path.
-    fn find_column<T: DeserializeOwned>(&self) -> Option<usize> {
-        let error = self.row.deserialize::<Traced<T>>(self.names()).err()?;
-        let ErrorKind::Deserialize { err, .. } = error.kind() else { return None };
-        let text = err.kind().to_string();
-        let first = text.split('\n').next()?;
-        match self.names() {
-            Some(names) => names.iter().position(|name| name == first),
-            None => first.strip_prefix('[')?.strip_suffix(']')?.parse().ok(),
-        }
+    /// Which column is to blame for what serde says without naming one: columns are read from the first
+    /// on, so it says the same of the first columns alone, if that one is among them.
+    fn find_column<T: DeserializeOwned>(&self, kind: &DeserializeErrorKind) -> Option<usize> {
+        let says_so = |count: usize| {
+            let names = self.names().map(|names| names.iter().take(count).collect());
+            let row: StringRecord = self.row.iter().take(count).collect();
+            let error = row.deserialize::<T>(names.as_ref()).err();
+            error.is_some_and(|error| match error.kind() {
+                ErrorKind::Deserialize { err, .. } => err.kind() == kind,
+                _ => false,
+            })
+        };
+        let counts: Vec<usize> = (0..=self.row.len()).collect();
+        counts.partition_point(|&count| !says_so(count)).checked_sub(1)
     }
 }
 
 const LONGEST_VALUE: usize = 40;
-const LONGEST_MESSAGE: usize = 200;
 
 fn bad(cutter: &Cutter, problem: Problem) -> BadRecord {
     BadRecord { input: cutter.input().to_owned(), line: cutter.number(), problem }
@@ -254,17 +256,5 @@ fn header_problem(names: &StringRecord, message: &str) -> Option<Problem> {
             Some(Problem::Header { message: message.to_owned(), columns: columns() })
         }
         _ => None,
-    }
-}
-
-/// Reads a `T`; an error begins with the path to it, on a line of its own.
-struct Traced<T>(std::marker::PhantomData<T>);
-
-impl<'de, T: DeserializeOwned> Deserialize<'de> for Traced<T> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        match serde_path_to_error::deserialize::<_, T>(deserializer) {
-            Ok(_) => Ok(Self(std::marker::PhantomData)),
-            Err(error) => Err(D::Error::custom(format_args!("{}\n", error.path()))),
-        }
     }
 }
