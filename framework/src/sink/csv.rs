@@ -28,8 +28,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 ///
 /// let directory = std::env::temp_dir().join(format!("toll-tables-{}", std::process::id()));
 /// let job = Job::new("tolls");
-/// job.source(FromIter::new([("car", 2), ("truck, old", 3)]))
-///     .map(|(kind, axles)| Vehicle { kind: kind.to_owned(), axles })
+/// let car = Vehicle { kind: "car".into(), axles: 2 };
+/// let truck = Vehicle { kind: "truck, old".into(), axles: 3 };
+/// job.source(FromIter::new([car, truck]))
 ///     .sink(CsvFiles::in_dir(&directory))
 ///     .named("vehicles");
 /// Engine::new().run(job)?;

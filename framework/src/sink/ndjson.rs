@@ -24,8 +24,9 @@ use std::path::Path;
 ///
 /// let directory = std::env::temp_dir().join(format!("tolls-{}", std::process::id()));
 /// let job = Job::new("tolls");
-/// job.source(FromIter::new([("car", 2), ("truck", 3)]))
-///     .map(|(kind, axles)| Vehicle { kind: kind.to_owned(), axles })
+/// let car = Vehicle { kind: "car".into(), axles: 2 };
+/// let truck = Vehicle { kind: "truck".into(), axles: 3 };
+/// job.source(FromIter::new([car, truck]))
 ///     .sink(NdjsonFiles::in_dir(&directory))
 ///     .named("vehicles");
 /// Engine::new().run(job)?;

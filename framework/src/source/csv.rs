@@ -95,12 +95,36 @@ impl<T> Csv<T> {
 
     /// A source of the records in every file of a directory, each with a header of its own; as
     /// [`Lines::in_dir`](super::Lines::in_dir).
+    ///
+    /// ```
+    /// use streamwork::prelude::*;
+    ///
+    /// let directory = std::env::temp_dir().join(format!("tables-{}", std::process::id()));
+    /// std::fs::create_dir(&directory)?;
+    /// std::fs::write(directory.join("monday.csv"), "count\n1\n2\n")?;
+    /// std::fs::write(directory.join("tuesday.csv"), "count\n4\n")?;
+    ///
+    /// let got = Collect::new();
+    /// let job = Job::new("counts");
+    /// job.source(Csv::<u64>::in_dir(&directory)).parallelism(2).sink(got.clone());
+    /// Engine::new().run(job)?;
+    /// assert_eq!(got.take().into_iter().sum::<u64>(), 7);
+    /// # std::fs::remove_dir_all(&directory)?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use]
     pub fn in_dir(path: impl AsRef<Path>) -> Self {
         Self::new(Intake::directory(path.as_ref()))
     }
 
     /// A source of the records on standard input; as [`Lines::stdin`](super::Lines::stdin).
+    ///
+    /// ```
+    /// use streamwork::Csv;
+    ///
+    /// let counts = Csv::<u64>::stdin();
+    /// assert!(format!("{counts:?}").contains("Stdin"));
+    /// ```
     #[must_use]
     pub fn stdin() -> Self {
         Self::new(Intake::stdin())
@@ -158,6 +182,20 @@ impl<T> Csv<T> {
 
     /// Sets how long a record may be, in bytes without its end; 1 MiB if it is not set. A longer one
     /// fails the job, before more than this and what was read ahead is in memory.
+    ///
+    /// ```
+    /// use streamwork::prelude::*;
+    ///
+    /// let path = std::env::temp_dir().join(format!("open-{}.csv", std::process::id()));
+    /// std::fs::write(&path, "kind\ncar\n\"van\ntruck\nbus\n")?;
+    ///
+    /// let job = Job::new("open");
+    /// job.source(Csv::<String>::open(&path).max_record_bytes(9)).sink(Collect::new());
+    /// let error = Engine::new().run(job).unwrap_err().to_string();
+    /// assert!(error.contains("line 3 of") && error.contains("is longer than 9 bytes"), "{error}");
+    /// # std::fs::remove_file(&path)?;
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     #[must_use]
     pub fn max_record_bytes(mut self, bytes: usize) -> Self {
         self.intake.set_limit(bytes);

@@ -128,12 +128,36 @@ impl<T> Ndjson<T> {
     }
 
     /// A source of the values in every file of a directory; as [`Lines::in_dir`](super::Lines::in_dir).
+    ///
+    /// ```
+    /// use streamwork::prelude::*;
+    ///
+    /// let directory = std::env::temp_dir().join(format!("counts-{}", std::process::id()));
+    /// std::fs::create_dir(&directory)?;
+    /// std::fs::write(directory.join("monday.ndjson"), "1\n2\n")?;
+    /// std::fs::write(directory.join("tuesday.ndjson"), "4\n")?;
+    ///
+    /// let got = Collect::new();
+    /// let job = Job::new("counts");
+    /// job.source(Ndjson::<u64>::in_dir(&directory)).parallelism(2).sink(got.clone());
+    /// Engine::new().run(job)?;
+    /// assert_eq!(got.take().into_iter().sum::<u64>(), 7);
+    /// # std::fs::remove_dir_all(&directory)?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use]
     pub fn in_dir(path: impl AsRef<std::path::Path>) -> Self {
         Self::new(Intake::directory(path.as_ref()))
     }
 
     /// A source of the values on standard input; as [`Lines::stdin`](super::Lines::stdin).
+    ///
+    /// ```
+    /// use streamwork::Ndjson;
+    ///
+    /// let counts = Ndjson::<u64>::stdin();
+    /// assert!(format!("{counts:?}").contains("Stdin"));
+    /// ```
     #[must_use]
     pub fn stdin() -> Self {
         Self::new(Intake::stdin())
@@ -153,6 +177,20 @@ impl<T> Ndjson<T> {
 
     /// Sets how long a line may be, in bytes without its end; 1 MiB if it is not set. A longer one
     /// fails the job, before more than this is in memory.
+    ///
+    /// ```
+    /// use streamwork::prelude::*;
+    ///
+    /// let path = std::env::temp_dir().join(format!("long-{}.ndjson", std::process::id()));
+    /// std::fs::write(&path, "1\n123456\n")?;
+    ///
+    /// let job = Job::new("long");
+    /// job.source(Ndjson::<u64>::open(&path).max_line_bytes(5)).sink(Collect::new());
+    /// let error = Engine::new().run(job).unwrap_err().to_string();
+    /// assert!(error.contains("is longer than 5 bytes"), "{error}");
+    /// # std::fs::remove_file(&path)?;
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     #[must_use]
     pub fn max_line_bytes(mut self, bytes: usize) -> Self {
         self.intake.set_limit(bytes);
