@@ -1,7 +1,5 @@
 //! `FromStream` and `TryFromStream`: the items of any `futures::Stream`.
 
-#![expect(clippy::unwrap_used, reason = "also the functions that tests call are of a test")]
-
 use futures::channel::mpsc;
 use futures::{SinkExt, StreamExt, stream};
 use std::sync::atomic::{AtomicU64, Ordering};

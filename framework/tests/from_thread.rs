@@ -1,7 +1,5 @@
 //! `FromThread`: what a closure emits that blocks.
 
-#![expect(clippy::unwrap_used, reason = "also the functions that tests call are of a test")]
-
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, mpsc};
 use std::time::Duration;

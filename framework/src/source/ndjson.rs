@@ -112,7 +112,7 @@ impl BadValue {
 /// The path, as far as it is known.
 fn path_text(path: &Path) -> String {
     let text = path.to_string();
-    match path.iter().last() {
+    match path.iter().next_back() {
         None => String::new(),
         Some(Segment::Unknown) => text.trim_end_matches('?').trim_end_matches('.').to_owned(),
         Some(_) => text,

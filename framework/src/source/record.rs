@@ -145,6 +145,7 @@ fn skip_to_record(cutter: &mut Cutter) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use super::super::cutter::Position;
     use super::*;
     use proptest::prelude::*;
 
@@ -204,6 +205,16 @@ mod tests {
         cutter.take(found.bytes, found.lines);
         assert_eq!(records.find(&mut cutter), Err(TooLong));
         assert_eq!(records.find(&mut cutter), Err(TooLong));
+    }
+
+    #[test]
+    fn a_byte_order_mark_in_the_middle_is_text() {
+        let position = Position { offset: 2, lines: 1 };
+        let mut cutter = Cutter::new("input".into(), 9).at(position);
+        let mut records = Records::new(b',');
+        cutter.feed("\u{feff}b\n".as_bytes());
+        assert!(records.find(&mut cutter).unwrap().is_some());
+        assert!(records.fields().eq(["\u{feff}b".as_bytes()]));
     }
 
     #[test]

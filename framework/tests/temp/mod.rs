@@ -4,7 +4,6 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 /// A directory among those for temporary files, which is removed in the end.
@@ -29,7 +28,9 @@ impl TempDir {
     /// Puts a named pipe into it.
     #[cfg(unix)]
     pub(crate) fn with_fifo(self, name: &str) -> Self {
-        assert!(Command::new("mkfifo").arg(self.0.join(name)).status().unwrap().success());
+        assert!(
+            std::process::Command::new("mkfifo").arg(self.0.join(name)).status().unwrap().success()
+        );
         self
     }
 
