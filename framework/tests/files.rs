@@ -6,7 +6,7 @@ mod temp;
 
 use serde::{Deserialize, Serialize};
 use std::fs;
-use std::sync::mpsc;
+use std::sync::{Arc, mpsc};
 use std::time::Duration;
 use streamwork::prelude::*;
 use temp::TempDir;
@@ -147,13 +147,18 @@ fn a_file_is_hidden_until_it_is_finished_and_a_job_that_is_killed_publishes_it()
         assert_eq!(told.recv_timeout(DEADLINE).unwrap(), n);
     }
     // It is flushed when there is nothing more to read.
-    let hidden = loop {
-        let names = dir.names();
-        match names.first() {
-            Some(name) if dir.read(name).lines().count() == 2 => break name.clone(),
-            _ => std::thread::yield_now(),
+    let dir = Arc::new(dir);
+    let looked = Arc::clone(&dir);
+    let (tell, told) = mpsc::channel();
+    std::thread::spawn(move || {
+        loop {
+            match looked.names().pop() {
+                Some(name) if looked.read(&name).lines().count() == 2 => return tell.send(name),
+                _ => std::thread::yield_now(),
+            }
         }
-    };
+    });
+    let hidden = told.recv_timeout(DEADLINE).unwrap();
     assert!(hidden.starts_with(".x-0-") && hidden.ends_with(".ndjson"), "{hidden}");
     handle.kill();
     drop(handle.wait());

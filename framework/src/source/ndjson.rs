@@ -52,8 +52,8 @@ use std::marker::PhantomData;
 /// # Errors
 /// A line that is no such value is skipped, counted as failed and logged, unless
 /// [`on_malformed`](Self::on_malformed) says otherwise. The error names the input, the line, counted
-/// from 1, the byte in it, and the field: `line 3 of "vehicles.ndjson", column 24, axles: invalid
-/// value: integer -1, expected u8`. A line that is too long
+/// from 1, the byte in it, and the field, as in ``line 3 of "vehicles.ndjson", column 24, axles: invalid
+/// value: integer `-1`, expected u8``. A line that is too long
 /// ([`max_line_bytes`](Self::max_line_bytes)) fails the job, and so do an input that can't be opened and
 /// reading that fails.
 ///

@@ -278,6 +278,19 @@ mod tests {
         assert_eq!(block_on(source.next(&mut out)).unwrap(), Progress::More);
         assert_eq!(out.as_slice(), [3]);
         drop(tell);
+        assert_eq!(block_on(source.next(&mut Emitter::new())).unwrap(), Progress::End);
+    }
+
+    #[test]
+    fn a_stream_that_has_ended_is_left_alone() {
+        let mut source = FromStream::new(|_: &Context| {
+            let mut polls = 0..1;
+            stream::poll_fn(move |_| {
+                assert!(polls.next().is_some(), "polled after its end");
+                Poll::Ready(None::<u64>)
+            })
+        });
+        block_on(source.setup(&context(0, 1))).unwrap();
         for _ in 0..2 {
             assert_eq!(block_on(source.next(&mut Emitter::new())).unwrap(), Progress::End);
         }

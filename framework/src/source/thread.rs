@@ -148,7 +148,7 @@ where
         self.taker = None;
         let (giver, taker) = Handover::pair();
         let (run, ctx) = (self.run.clone(), ctx.clone());
-        let thread = std::thread::Builder::new().name(format!("streamwork {}", ctx.instance()));
+        let thread = std::thread::Builder::new().name("streamwork source".into());
         let start = thread.spawn(move || {
             let mut out = ThreadEmitter { giver };
             let outcome = catch(|| run(&ctx, &mut out));
