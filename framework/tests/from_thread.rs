@@ -122,8 +122,10 @@ fn a_panic_is_named_with_its_place_in_the_end() {
 #[test]
 fn a_thread_that_is_ahead_ends_with_the_job() {
     let (tell, told) = mpsc::channel();
+    let (begin, begun) = mpsc::channel();
     let job = Job::new("thread");
     job.source(FromThread::new(move |_: &Context, out: &mut Out| {
+        begin.send(())?;
         let mut n = 0;
         let closed = loop {
             if let Err(closed) = out.emit(n) {
@@ -136,6 +138,7 @@ fn a_thread_that_is_ahead_ends_with_the_job() {
     }))
     .sink(ForEach::new(|_| {}));
     let handle = Engine::new().start(job).unwrap();
+    begun.recv_timeout(DEADLINE).unwrap();
     handle.drain();
     assert_eq!(handle.wait().unwrap().status(), JobStatus::Drained);
     assert_eq!(told.recv_timeout(DEADLINE).unwrap(), (Closed, true));
@@ -146,13 +149,16 @@ fn a_thread_that_is_silent_does_not_keep_the_job_from_ending() {
     let (go, wait) = mpsc::channel::<()>();
     let wait = Arc::new(Mutex::new(wait));
     let job = Job::new("thread");
+    let (begin, begun) = mpsc::channel();
     job.source(FromThread::new(move |_: &Context, out: &mut Out| {
+        begin.send(())?;
         wait.lock().unwrap().recv()?;
         out.emit(1)?;
         Ok(())
     }))
     .sink(Collect::new());
     let handle = Engine::new().start(job).unwrap();
+    begun.recv_timeout(DEADLINE).unwrap();
     handle.drain();
     assert_eq!(handle.wait().unwrap().status(), JobStatus::Drained);
     go.send(()).unwrap();

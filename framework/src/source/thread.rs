@@ -77,20 +77,19 @@ where
 ///
 /// let (tell, told) = mpsc::channel();
 /// let endless = FromThread::new(move |_: &Context, out: &mut ThreadEmitter<u64>| {
-///     let mut n = 0;
-///     while out.emit(n).is_ok() {
-///         n += 1;
-///     }
+///     tell.send("begun")?;
+///     while out.emit(7).is_ok() {}
 ///     assert!(out.is_closed());
-///     tell.send(n)?;
+///     tell.send("closed")?;
 ///     Ok(())
 /// });
 /// let job = Job::new("endless");
 /// job.source(endless).sink(ForEach::new(|_| {}));
 /// let handle = Engine::new().start(job)?;
+/// assert_eq!(told.recv()?, "begun");
 /// handle.drain();
 /// handle.wait()?;
-/// told.recv()?;
+/// assert_eq!(told.recv()?, "closed");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct ThreadEmitter<T> {
