@@ -1,7 +1,8 @@
 //! The records of CSV files.
 
 use super::cutter::Cutter;
-use super::intake::{Head, Intake, STATE, Saved};
+use super::feed::Head;
+use super::intake::{Intake, STATE, Saved};
 use super::malformed::OnMalformed;
 use super::row::Rows;
 use super::{Progress, Source, Splits};

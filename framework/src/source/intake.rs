@@ -2,7 +2,8 @@
 
 use super::cutter::{Cutter, Position};
 use super::directory::files_in;
-use super::reader::{self, Chunks};
+use super::feed::{Feed, Lease, SharedShelf, Shelf, lock};
+use super::reader;
 use super::{Progress, Splits};
 use crate::component::{BoxError, Context, Fatal, Rescale, Result, StateField};
 use crate::emitter::Emitter;
@@ -11,7 +12,7 @@ use std::fmt;
 use std::fs::File;
 use std::io::{self, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, LazyLock, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, LazyLock, OnceLock};
 
 #[derive(Clone, Debug)]
 enum Input {
@@ -42,8 +43,6 @@ enum IntakeError {
     Directory { input: Input },
     #[error("cannot go on at byte {offset} of {input}: it has only {length}")]
     Shrunk { input: Input, offset: u64, length: u64 },
-    #[error("cannot read {input} beyond line {line}")]
-    Read { input: Input, line: u64, source: io::Error },
     #[error("{input} is being read by another source")]
     InUse { input: Input },
     #[error("`next` was called before `setup`")]
@@ -241,7 +240,7 @@ impl Intake {
         };
         let (chunks, regular) =
             opened.map_err(cannot).and_then(|opened| opened).map_err(Fatal::new)?;
-        let feed = |cutter| Feed { input: input.clone(), chunks, cutter, head: None };
+        let feed = |cutter| Feed::new(chunks, cutter);
         if regular {
             return Ok(Lease { feed: Some(feed(cutter.at(position))), shelf: None });
         }
@@ -293,82 +292,6 @@ fn open_file(path: &Path, offset: u64) -> Result<(File, bool), IntakeError> {
         file.seek(SeekFrom::Start(offset)).map_err(cannot)?;
     }
     Ok((file, about.is_file()))
-}
-
-/// An input that is open: what comes from the thread that reads it, and what was not emitted yet.
-pub(super) struct Feed {
-    input: Input,
-    chunks: Chunks,
-    pub(super) cutter: Cutter,
-    /// Lies on the shelf with the rest.
-    pub(super) head: Option<Head>,
-}
-
-/// What whoever reads on has to know of the beginning.
-pub(super) struct Head {
-    pub(super) bytes: Vec<u8>,
-    /// The offset after it.
-    pub(super) end: u64,
-}
-
-impl Feed {
-    /// Waits for bytes, or for the end.
-    ///
-    /// # Cancel safety
-    /// Nothing is lost when the future is dropped.
-    pub(super) async fn fill(&mut self) -> Result<()> {
-        match self.chunks.recv().await {
-            Some(Ok(chunk)) if chunk.is_empty() => self.cutter.finish(),
-            Some(Ok(chunk)) => self.cutter.feed(&chunk),
-            failed => {
-                let source = match failed {
-                    Some(Err(error)) => error,
-                    _ => io::Error::other("the thread that reads it is gone"),
-                };
-                let (input, line) = (self.input.clone(), self.cutter.position().lines);
-                return Err(Fatal::new(IntakeError::Read { input, line, source }).into());
-            }
-        }
-        Ok(())
-    }
-}
-
-/// Where the feed of an input that can be read only once lies between one source and the next.
-#[derive(Default)]
-enum Shelf {
-    #[default]
-    Empty,
-    /// A source has it.
-    Lent,
-    Left(Feed),
-}
-
-type SharedShelf = Arc<Mutex<Shelf>>;
-
-fn lock(shelf: &SharedShelf) -> MutexGuard<'_, Shelf> {
-    shelf.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// A feed in the hands of a source. It goes back to its shelf, if it has one.
-struct Lease {
-    feed: Option<Feed>,
-    shelf: Option<SharedShelf>,
-}
-
-impl Drop for Lease {
-    fn drop(&mut self) {
-        let (Some(mut feed), Some(shelf)) = (self.feed.take(), &self.shelf) else { return };
-        *lock(shelf) = if std::thread::panicking() {
-            // The engine takes back what the call emitted that panics.
-            feed.cutter.rewind();
-            Shelf::Left(feed)
-        } else if feed.cutter.is_done() {
-            // Who comes next opens it anew: a pipe may have another writer.
-            Shelf::Empty
-        } else {
-            Shelf::Left(feed)
-        };
-    }
 }
 
 impl Clone for Intake {

@@ -5,6 +5,7 @@ mod backoff;
 mod csv;
 mod cutter;
 mod directory;
+mod feed;
 mod generator;
 mod handover;
 mod intake;
