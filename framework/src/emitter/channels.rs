@@ -107,11 +107,6 @@ impl Channels {
         &mut self.slots
     }
 
-    #[inline]
-    pub(crate) fn touched(&self) -> bool {
-        self.touched
-    }
-
     /// The call at hand is over: what it emitted stays.
     pub(crate) fn keep(&mut self) {
         self.touched = false;
@@ -126,6 +121,11 @@ impl Channels {
 
     pub(crate) fn len(&self) -> usize {
         self.slots.iter().map(|slot| slot.events.len()).sum()
+    }
+
+    /// The events of the fullest channel.
+    pub(crate) fn most(&self) -> usize {
+        self.slots.iter().map(|slot| slot.events.len()).max().unwrap_or(0)
     }
 
     /// Moves all events of `other` behind those that are here.

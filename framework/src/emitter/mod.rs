@@ -24,7 +24,11 @@ use std::sync::Arc;
 /// ```
 pub struct Emitter<T> {
     buffer: Vec<T>,
+    /// At how many events it is full.
     limit: usize,
+    /// At how many events somebody is to look closer: the limit, or 0 once the call at hand has emitted
+    /// into a channel. So a component without channels pays nothing for those of others.
+    look: usize,
     channels: Channels,
     /// The streams that the component reads.
     streams: Option<Arc<[Arc<str>]>>,
@@ -55,6 +59,7 @@ impl<T> Emitter<T> {
         Self {
             buffer: Vec::new(),
             limit: limit.max(1),
+            look: limit.max(1),
             channels: Channels::default(),
             streams: None,
             stream: 0,
@@ -81,7 +86,8 @@ impl<T> Emitter<T> {
     /// assert!(out.as_slice().is_empty());
     /// ```
     pub fn to<U: Event>(&mut self, channel: Channel<U>) -> ChannelEmitter<'_, U> {
-        ChannelEmitter { buffer: self.channels.touch(channel), limit: &mut self.limit }
+        self.look = 0;
+        ChannelEmitter { buffer: self.channels.touch(channel) }
     }
 
     /// What has been emitted into a channel since the engine last took the events; [`to`](Self::to) has
@@ -148,7 +154,7 @@ impl<T> Emitter<T> {
     #[inline]
     #[must_use]
     pub fn is_full(&self) -> bool {
-        self.buffer.len() >= self.limit
+        self.wants_look() && self.is_loaded()
     }
 
     /// How many more events may be emitted before this emitter [is full](Self::is_full).
@@ -171,6 +177,27 @@ impl<T> Emitter<T> {
 
     pub(crate) fn set_limit(&mut self, limit: usize) {
         self.limit = limit.max(1);
+        self.look = self.limit;
+    }
+
+    /// Whether it may be full, or channels were emitted into: [`settle`](Self::settle) tells.
+    #[inline]
+    pub(crate) fn wants_look(&self) -> bool {
+        self.buffer.len() >= self.look
+    }
+
+    #[cold]
+    fn is_loaded(&self) -> bool {
+        self.buffer.len().max(self.channels.most()) >= self.limit
+    }
+
+    /// What calls have emitted into channels stays. Says whether the emitter is full.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn settle(&mut self) -> bool {
+        self.channels.keep();
+        self.look = self.limit;
+        self.is_loaded()
     }
 
     pub(crate) fn buffer(&mut self) -> &mut Vec<T> {
@@ -205,14 +232,7 @@ impl<T> Emitter<T> {
             self.buffer.append(&mut other.buffer);
         }
         self.channels.take_from(&mut other.channels);
-        other.channels.keep();
-    }
-
-    /// The call at hand emitted into channels, and that stays.
-    #[cold]
-    #[inline(never)]
-    fn keep_channels(&mut self) {
-        self.channels.keep();
+        other.settle();
     }
 }
 
@@ -230,7 +250,6 @@ impl<T> Emitter<T> {
 #[derive(Debug)]
 pub struct ChannelEmitter<'a, T> {
     buffer: &'a mut Vec<T>,
-    limit: &'a mut usize,
 }
 
 impl<T> ChannelEmitter<'_, T> {
@@ -238,22 +257,12 @@ impl<T> ChannelEmitter<'_, T> {
     #[inline]
     pub fn emit(&mut self, event: T) {
         self.buffer.push(event);
-        self.note_full();
-    }
-
-    /// With one channel full the whole emitter is, until the engine has taken the events.
-    #[inline]
-    fn note_full(&mut self) {
-        if self.buffer.len() >= *self.limit {
-            *self.limit = 0;
-        }
     }
 }
 
 impl<T> Extend<T> for ChannelEmitter<'_, T> {
     fn extend<I: IntoIterator<Item = T>>(&mut self, events: I) {
         self.buffer.extend(events);
-        self.note_full();
     }
 }
 
@@ -271,12 +280,10 @@ impl<'a, T> Trial<'a, T> {
         Self { out, mark }
     }
 
-    /// The call went well: what it emitted stays.
+    /// The call went well: what it emitted stays. Before the next one the emitter is
+    /// [settled](Emitter::settle) if it [wants a look](Emitter::wants_look).
     #[inline]
     pub(crate) fn keep(self) {
-        if self.out.channels.touched() {
-            self.out.keep_channels();
-        }
         std::mem::forget(self);
     }
 }
@@ -289,6 +296,7 @@ impl<T> Trial<'_, T> {
         // Perhaps a panic unwinds already: a second one must end here.
         drop_each(self.out.buffer.drain(self.mark..));
         self.out.channels.take_back();
+        self.out.look = self.out.limit;
     }
 }
 

@@ -296,7 +296,7 @@ impl<S: Source> SourceMachine<S> {
         }
         self.output.emitter.take_from(&mut made);
         self.output.note();
-        if self.output.emitter.is_full() || made.limit() == 0 {
+        if self.output.emitter.settle() {
             self.output.route();
             // What came back from the links serves the next call.
             if made.buffer().capacity() == 0 {

@@ -46,7 +46,7 @@ impl<K: Send + 'static, S: Default + Send + 'static> Keys<K, S> {
             let trial = Trial::begin(out);
             finish(&key, state, trial.out)?;
             trial.keep();
-            if out.is_full() {
+            if out.wants_look() && out.settle() {
                 cx.waker().wake_by_ref();
                 return Poll::Pending;
             }

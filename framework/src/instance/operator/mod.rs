@@ -197,7 +197,8 @@ impl<L: Logic> OperatorMachine<L> {
             Some(Stop::Panic(cause)) => self.break_down(cause, event),
             Some(Stop::Error(error)) => self.lose(Cause::error(error), event),
             Some(Stop::Shut(cause)) => self.lose(cause, None),
-            Some(Stop::Pending) => self.parked = true,
+            // Without an event that waits, there is nothing to wait for.
+            Some(Stop::Pending) => self.parked = self.current.as_ref().is_some_and(|c| c.len() > 0),
             Some(Stop::Done | Stop::Full) => {}
         }
         self.output.flush_if_due(then);
@@ -344,6 +345,7 @@ impl<L: Logic> OperatorMachine<L> {
             let finished = logic.poll_finish(trial.out, cx);
             if !matches!(finished, Poll::Ready(Err(_))) {
                 trial.keep();
+                out.settle();
             }
             finished.map_err(Cause::finish)
         });
@@ -428,7 +430,8 @@ fn process<L: Logic>(
     cx: &mut task::Context<'_>,
     asked: &Cell<bool>,
 ) -> Stop {
-    while events.len() > 0 {
+    loop {
+        // Asked before an event is taken; and once more after the last, which does no harm.
         let question = Asking(asked);
         let ready = logic.poll_ready(cx);
         std::mem::forget(question);
@@ -437,17 +440,16 @@ fn process<L: Logic>(
             Poll::Ready(Err(error)) => return Stop::Shut(Cause::error(error)),
             Poll::Pending => return Stop::Pending,
         }
-        let Some(event) = events.next() else { break };
+        let Some(event) = events.next() else { return Stop::Done };
         let trial = Trial::begin(out);
         match logic.apply(event, trial.out) {
             Ok(()) => trial.keep(),
             Err(error) => return Stop::Error(error),
         }
-        if out.is_full() {
+        if out.wants_look() && out.settle() {
             return Stop::Full;
         }
     }
-    Stop::Done
 }
 
 /// Notes that a panic came up where the component was asked for room, and not at an event.
