@@ -98,8 +98,8 @@ pub use runtime::{
 };
 pub use sink::{Collect, CsvFiles, ForEach, IntoSink, NdjsonFiles, Print, Sink, TryForEach};
 pub use source::{
-    Closed, Csv, FromIter, FromStream, FromThread, Generator, Lines, Ndjson, OnMalformed, Progress,
-    Source, Splits, TcpLines, ThreadEmitter, TryFromStream,
+    Closed, Csv, FromIter, FromStream, FromThread, Generator, Lines, Ndjson, Progress, Source,
+    Splits, TcpLines, ThreadEmitter, TryFromStream,
 };
 pub use state::Keyed;
 #[cfg(feature = "macros")]

@@ -24,8 +24,8 @@ pub use crate::restart::RestartStrategy;
 pub use crate::runtime::{Engine, JobHandle, JobStatus, Outcome};
 pub use crate::sink::{Collect, CsvFiles, ForEach, IntoSink, NdjsonFiles, Print, Sink, TryForEach};
 pub use crate::source::{
-    Csv, FromIter, FromStream, FromThread, Generator, Lines, Ndjson, OnMalformed, Progress, Source,
-    Splits, TcpLines, ThreadEmitter, TryFromStream,
+    Csv, FromIter, FromStream, FromThread, Generator, Lines, Ndjson, Progress, Source, Splits,
+    TcpLines, ThreadEmitter, TryFromStream,
 };
 pub use crate::state::Keyed;
 pub use crate::time::{EventTime, Watermark};

@@ -15,9 +15,14 @@ use temp::TempDir;
 
 /// What a job with this source collects, and how much failed.
 fn run<S: Source + Clone>(source: S) -> Result<(Vec<S::Out>, u64), Error> {
+    run_or(OnError::Skip, source)
+}
+
+/// The same, with what becomes of what can't be read.
+fn run_or<S: Source + Clone>(on_error: OnError, source: S) -> Result<(Vec<S::Out>, u64), Error> {
     let got = Collect::new();
     let job = Job::new("csv");
-    job.source(source).sink(got.clone());
+    job.source(source).on_error(on_error).sink(got.clone());
     let outcome = Engine::new().arbiters(1).run(job)?;
     Ok((got.take(), outcome.failed()))
 }
@@ -45,8 +50,8 @@ fn bad_records_are_counted_however_many_come_in_a_row() {
 #[test]
 fn malformed_input_fails_the_job_if_it_is_to() {
     let dir = TempDir::new("csv").with("x", "n\n1\ntwo\n3\n");
-    let source = Csv::<u64>::open(dir.file("x")).on_malformed(OnMalformed::Fail);
-    let text = run(source).unwrap_err().to_string();
+    let source = Csv::<u64>::open(dir.file("x"));
+    let text = run_or(OnError::Fail, source).unwrap_err().to_string();
     let expected = format!("line 3 of {:?}: column \"n\" is \"two\"", dir.file("x"));
     assert!(text.contains(&expected), "{text}");
 }

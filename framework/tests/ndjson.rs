@@ -11,9 +11,14 @@ use temp::TempDir;
 
 /// What a job with this source collects, and how much failed.
 fn run<S: Source + Clone>(source: S) -> Result<(Vec<S::Out>, u64), Error> {
+    run_or(OnError::Skip, source)
+}
+
+/// The same, with what becomes of what can't be read.
+fn run_or<S: Source + Clone>(on_error: OnError, source: S) -> Result<(Vec<S::Out>, u64), Error> {
     let got = Collect::new();
     let job = Job::new("ndjson");
-    job.source(source).parallelism(2).sink(got.clone());
+    job.source(source).parallelism(2).on_error(on_error).sink(got.clone());
     let outcome = Engine::new().arbiters(1).run(job)?;
     Ok((got.take(), outcome.failed()))
 }
@@ -28,8 +33,8 @@ fn bad_lines_are_counted_however_many_come_in_a_row() {
 #[test]
 fn malformed_input_fails_the_job_if_it_is_to() {
     let dir = TempDir::new("ndjson").with("x", "1\n\"two\"\n");
-    let source = Ndjson::<u64>::open(dir.file("x")).on_malformed(OnMalformed::Fail);
-    let text = run(source).unwrap_err().to_string();
+    let source = Ndjson::<u64>::open(dir.file("x"));
+    let text = run_or(OnError::Fail, source).unwrap_err().to_string();
     let expected = format!("line 2 of {:?}, column 5: invalid type: string", dir.file("x"));
     assert!(text.contains(&expected), "{text}");
 }

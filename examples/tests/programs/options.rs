@@ -84,8 +84,8 @@ fn logs_are_as_they_are_asked_for() {
 
 #[test]
 fn workloads_are_checked() {
-    for name in ["W2", "W8", "w1", "x"] {
-        refused(WORKLOAD, &format!("{name} 1 10"), &[name, "there is W1"]);
+    for name in ["W3", "W8", "w1", "x"] {
+        refused(WORKLOAD, &format!("{name} 1 10"), &[name, "there are W1 and W2"]);
     }
     for events in ["1.5", "-1", "nan", "inf", "1e16", "9007199254740993", "x"] {
         refused(WORKLOAD, &format!("W1 1 {events}"), &["a whole number from 0"]);

@@ -100,10 +100,13 @@ impl Fields {
     /// assert_eq!(got.take(), [1, 2, 1]);
     /// ```
     #[must_use]
-    pub fn whole<T: Key + 'static>() -> FieldsBy<KeyOn<T, fn(&T) -> &T>> {
+    pub fn whole<T: Key + 'static>() -> FieldsBy<Whole<T>> {
         FieldsBy::new(KeyOn::new(|event| event))
     }
 }
+
+/// The whole event as its key.
+pub type Whole<T> = KeyOn<T, fn(&T) -> &T>;
 
 /// A grouping by key; made by [`Fields`], which has examples.
 pub struct FieldsBy<S> {

@@ -17,7 +17,7 @@ mod fixed;
 mod shuffle;
 
 pub use direct::Direct;
-pub use fields::{Fields, FieldsBy};
+pub use fields::{Fields, FieldsBy, Whole};
 pub use fixed::{All, Forward, Global};
 pub use shuffle::Shuffle;
 

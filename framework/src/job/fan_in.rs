@@ -148,8 +148,8 @@ impl<T: Event> Input<T> {
     }
 
     /// Its edge; by this grouping if it has none of its own.
-    fn subscribe<G: Grouping<T>>(self, grouping: &G) -> NewEdge {
-        self.edge.unwrap_or_else(|| self.stream.group(grouping.clone()).subscribe())
+    fn subscribe<G: Grouping<T>>(self, grouping: G) -> NewEdge {
+        self.edge.unwrap_or_else(|| self.stream.group(grouping).subscribe())
     }
 }
 
@@ -206,9 +206,9 @@ impl<T: Event> Streams<T> {
     /// assert!((0..3).any(|i| ones(i) == 2));
     /// ```
     pub fn group<G: Grouping<T>>(self, grouping: G) -> Self {
-        let inputs = self.inputs.into_iter().map(|input| Input {
+        let inputs = self.inputs.into_iter().map(move |input| Input {
             stream: input.stream.clone(),
-            edge: Some(input.subscribe(&grouping)),
+            edge: Some(input.subscribe(grouping.clone())),
         });
         Self { inputs: inputs.collect() }
     }
@@ -218,7 +218,7 @@ impl<T: Event> Streams<T> {
     where
         O: Operator<In = T> + Clone,
     {
-        NewNode::operator(operator).read(self.subscribe(&Shuffle::new())).into()
+        NewNode::operator(operator).read(self.subscribe()).into()
     }
 
     /// As [`Stream::apply_with`].
@@ -227,7 +227,7 @@ impl<T: Event> Streams<T> {
         O: Operator<In = T>,
         F: FnMut(&Context) -> O + Clone + Send + 'static,
     {
-        NewNode::operators_of(name, make).read(self.subscribe(&Shuffle::new())).into()
+        NewNode::operators_of(name, make).read(self.subscribe()).into()
     }
 
     /// As [`Stream::sink`].
@@ -235,7 +235,7 @@ impl<T: Event> Streams<T> {
     where
         S: Sink<In = T> + Clone,
     {
-        NewNode::sink(sink).read(self.subscribe(&Shuffle::new())).into()
+        NewNode::sink(sink).read(self.subscribe()).into()
     }
 
     /// As [`Stream::key_by`]. All streams are keyed alike, whatever grouping they had.
@@ -260,8 +260,8 @@ impl<T: Event> Streams<T> {
         self.inputs.into_iter().map(|input| input.stream).collect()
     }
 
-    fn subscribe<G: Grouping<T>>(self, grouping: &G) -> Vec<NewEdge> {
-        self.inputs.into_iter().map(|input| input.subscribe(grouping)).collect()
+    fn subscribe(self) -> Vec<NewEdge> {
+        self.inputs.into_iter().map(|input| input.subscribe(Shuffle::new())).collect()
     }
 }
 

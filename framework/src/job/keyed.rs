@@ -37,7 +37,7 @@ impl<T: Event, S: KeySelector<T>> KeyedStream<T, S> {
         S::Key: ToOwned<Owned = O::Key>,
     {
         let selector = self.selector.clone();
-        let node = NewNode::of_operator(&operator, |operator| {
+        let node = NewNode::of_operator(operator, |operator| {
             LogicBlueprint::of_prototype(operator, move |operator| {
                 KeyedLogic::new(operator, selector.clone())
             })

@@ -26,7 +26,6 @@ use crate::key::KeyGroups;
 use crate::link::LinkLimits;
 use crate::restart::RestartStrategy;
 use crate::source::Source;
-use blueprint::SourceBlueprint;
 use graph::Node;
 use stage::NewNode;
 use std::fmt;
@@ -203,8 +202,7 @@ impl Job {
 
     /// Adds a source; each split is read by a clone of `source`.
     pub fn source<S: Source + Clone>(&self, source: S) -> SourceStage<S::Out> {
-        let blueprint = SourceBlueprint::new(source.clone());
-        NewNode::source(source, blueprint).add_to(self.graph.clone()).into()
+        NewNode::source(source).add_to(self.graph.clone()).into()
     }
 
     pub(crate) fn restart_strategy(&self) -> RestartStrategy {

@@ -27,7 +27,7 @@ impl<L: Subscription, R: Subscription> Pair<L, R> {
     where
         O: TwoInput<Left = L::Event, Right = R::Event> + Clone,
     {
-        let node = NewNode::of_operator(&operator, |operator| {
+        let node = NewNode::of_operator(operator, |operator| {
             LogicBlueprint::of_prototype(operator, TwoInputLogic)
         });
         node.read(self.subscribe()).into()
@@ -76,7 +76,7 @@ where
         R::Key: ToOwned<Owned = O::Key>,
     {
         let (left, right) = (self.left.selector.clone(), self.right.selector.clone());
-        let node = NewNode::of_operator(&operator, |operator| {
+        let node = NewNode::of_operator(operator, |operator| {
             LogicBlueprint::of_prototype(operator, move |operator| {
                 KeyedTwoInputLogic::new(operator, left.clone(), right.clone())
             })

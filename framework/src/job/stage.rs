@@ -1,7 +1,7 @@
 //! Stages: components that were just added to a job, to be adjusted and to go on from.
 
 use super::SharedGraph;
-use super::blueprint::{Blueprint, EdgeBlueprint, LogicBlueprint};
+use super::blueprint::{Blueprint, EdgeBlueprint, LogicBlueprint, SourceBlueprint};
 use super::graph::{Edge, Node, NodeId, Origin, Role, StreamId};
 use super::stream::Stream;
 use crate::channel::{Channel, ChannelInfo};
@@ -10,6 +10,7 @@ use crate::event::Event;
 use crate::instance::{OperatorLogic, SinkLogic};
 use crate::operator::Operator;
 use crate::sink::Sink;
+use crate::source::Source;
 use std::fmt;
 use std::ops::Deref;
 use std::sync::Arc;
@@ -42,21 +43,19 @@ impl NewNode {
     }
 
     /// A source, of which each split is read by a clone.
-    pub(super) fn source<S: Component>(source: S, blueprint: impl Blueprint + 'static) -> Self
-    where
-        S: Clone,
-    {
-        Self::new::<S>(source.name(), source.parallelism(), Role::Source, blueprint)
+    pub(super) fn source<S: Source + Clone>(source: S) -> Self {
+        let (name, parallelism) = (source.name().to_owned(), source.parallelism());
+        Self::new::<S>(&name, parallelism, Role::Source, SourceBlueprint::new(source))
     }
 
     /// An operator of any kind, of which each instance is a clone.
-    pub(super) fn of_operator<C, B>(operator: &C, blueprint: impl FnOnce(C) -> B) -> Self
+    pub(super) fn of_operator<C, B>(operator: C, blueprint: impl FnOnce(C) -> B) -> Self
     where
         C: Component + Clone,
         B: Blueprint + 'static,
     {
-        let blueprint = blueprint(operator.clone());
-        Self::new::<C>(operator.name(), operator.parallelism(), Role::Operator, blueprint)
+        let (name, parallelism) = (operator.name().to_owned(), operator.parallelism());
+        Self::new::<C>(&name, parallelism, Role::Operator, blueprint(operator))
     }
 
     /// An operator of any kind, whose instances a function makes.
@@ -68,7 +67,7 @@ impl NewNode {
     }
 
     pub(super) fn operator<O: Operator + Clone>(operator: O) -> Self {
-        Self::of_operator(&operator, |operator| {
+        Self::of_operator(operator, |operator| {
             LogicBlueprint::of_prototype(operator, OperatorLogic)
         })
     }

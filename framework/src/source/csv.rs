@@ -3,7 +3,6 @@
 use super::cutter::Cutter;
 use super::feed::Head;
 use super::intake::{Intake, STATE, Saved};
-use super::malformed::OnMalformed;
 use super::row::Rows;
 use super::{Progress, Source, Splits};
 use crate::component::{BoxError, Component, Context, Fatal, Result, StateField};
@@ -56,7 +55,7 @@ use std::path::Path;
 ///
 /// # Errors
 /// A bad record is skipped, counted as failed and logged, unless
-/// [`on_malformed`](Self::on_malformed) says otherwise: one with too few or too many columns, with a
+/// [`on_error`](crate::SourceStage::on_error) says otherwise: one with too few or too many columns, with a
 /// value that its field does not take, one that is not UTF-8, and one with a quote that is open at the
 /// end of the input. The error names the input, the line where the record begins, counted from 1, and
 /// the column: `line 3 of "vehicles.csv": column "axles" is "many": invalid digit found in string`.
@@ -75,7 +74,6 @@ pub struct Csv<T> {
     intake: Intake,
     headers: bool,
     delimiter: u8,
-    on_malformed: OnMalformed,
     rows: Option<Box<Rows>>,
     events: PhantomData<fn() -> T>,
 }
@@ -132,14 +130,7 @@ impl<T> Csv<T> {
     }
 
     fn new(intake: Intake) -> Self {
-        Self {
-            intake,
-            headers: true,
-            delimiter: b',',
-            on_malformed: OnMalformed::default(),
-            rows: None,
-            events: PhantomData,
-        }
+        Self { intake, headers: true, delimiter: b',', rows: None, events: PhantomData }
     }
 
     /// Sets whether the first record is a header; it is if this is not set. Without one, the columns go
@@ -170,14 +161,6 @@ impl<T> Csv<T> {
     #[must_use]
     pub fn delimiter(mut self, delimiter: u8) -> Self {
         self.delimiter = delimiter;
-        self
-    }
-
-    /// Sets what is done about a record that can't be read; it is skipped if this is not set.
-    /// [`OnMalformed`] has an example.
-    #[must_use]
-    pub fn on_malformed(mut self, what: OnMalformed) -> Self {
-        self.on_malformed = what;
         self
     }
 
@@ -267,13 +250,12 @@ impl<T: Event + DeserializeOwned> Source for Csv<T> {
     async fn next(&mut self, out: &mut Emitter<T>) -> Result<Progress> {
         let not_open = || BoxError::from(Fatal::new("`next` was called before `setup`"));
         let rows = self.rows.as_mut().ok_or_else(not_open)?;
-        let on_malformed = self.on_malformed;
         let cut = self.intake.next(out, |feed, out| {
             if !rows.has_head() {
                 let Some(bytes) = rows.read_head(&mut feed.cutter)? else { return Ok(()) };
                 feed.head = Some(Head { bytes, end: feed.cutter.position().offset });
             }
-            rows.emit(&mut feed.cutter, out, on_malformed)
+            rows.emit(&mut feed.cutter, out)
         });
         cut.await
     }
@@ -286,7 +268,6 @@ impl<T> Clone for Csv<T> {
             intake: self.intake.clone(),
             headers: self.headers,
             delimiter: self.delimiter,
-            on_malformed: self.on_malformed,
             rows: None,
             events: PhantomData,
         }
@@ -299,7 +280,6 @@ impl<T> fmt::Debug for Csv<T> {
             .field("intake", &self.intake)
             .field("headers", &self.headers)
             .field("delimiter", &char::from(self.delimiter))
-            .field("on_malformed", &self.on_malformed)
             .finish_non_exhaustive()
     }
 }

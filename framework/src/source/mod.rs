@@ -26,7 +26,6 @@ pub use self::csv::Csv;
 pub use generator::Generator;
 pub use iter::FromIter;
 pub use lines::Lines;
-pub use malformed::OnMalformed;
 pub use ndjson::Ndjson;
 pub use stream::{FromStream, TryFromStream};
 pub use tcp::TcpLines;

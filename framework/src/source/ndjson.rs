@@ -2,9 +2,9 @@
 
 use super::cutter::Cutter;
 use super::intake::{Intake, STATE, Saved};
-use super::malformed::{OnMalformed, fail, message};
+use super::malformed::{fail, message};
 use super::{Progress, Source, Splits};
-use crate::component::{Component, Context, Result, StateField};
+use crate::component::{Component, Context, Malformed, Result, StateField};
 use crate::emitter::Emitter;
 use crate::event::Event;
 use serde::de::DeserializeOwned;
@@ -51,7 +51,7 @@ use std::marker::PhantomData;
 ///
 /// # Errors
 /// A line that is no such value is skipped, counted as failed and logged, unless
-/// [`on_malformed`](Self::on_malformed) says otherwise. The error names the input, the line, counted
+/// [`on_error`](crate::SourceStage::on_error) says otherwise. The error names the input, the line, counted
 /// from 1, the byte in it, and the field, as in ``line 3 of "vehicles.ndjson", column 24, axles: invalid
 /// value: integer `-1`, expected u8``. A line that is too long
 /// ([`max_line_bytes`](Self::max_line_bytes)) fails the job, and so do an input that can't be opened and
@@ -65,7 +65,6 @@ use std::marker::PhantomData;
 /// As [`Lines`](super::Lines).
 pub struct Ndjson<T> {
     intake: Intake,
-    on_malformed: OnMalformed,
     events: PhantomData<fn() -> T>,
 }
 
@@ -164,15 +163,7 @@ impl<T> Ndjson<T> {
     }
 
     fn new(intake: Intake) -> Self {
-        Self { intake, on_malformed: OnMalformed::default(), events: PhantomData }
-    }
-
-    /// Sets what is done about a line that can't be read; it is skipped if this is not set.
-    /// [`OnMalformed`] has an example.
-    #[must_use]
-    pub fn on_malformed(mut self, what: OnMalformed) -> Self {
-        self.on_malformed = what;
-        self
+        Self { intake, events: PhantomData }
     }
 
     /// Sets how long a line may be, in bytes without its end; 1 MiB if it is not set. A longer one
@@ -199,11 +190,7 @@ impl<T> Ndjson<T> {
 }
 
 /// Emits values until the emitter is full, no whole line is left, or a line is bad.
-fn emit_values<T: DeserializeOwned>(
-    cutter: &mut Cutter,
-    out: &mut Emitter<T>,
-    on_malformed: OnMalformed,
-) -> Result<()> {
+fn emit_values<T: DeserializeOwned>(cutter: &mut Cutter, out: &mut Emitter<T>) -> Result<()> {
     let before = out.len();
     while !out.is_full() {
         let (length, whole) = match cutter.find_line() {
@@ -220,8 +207,8 @@ fn emit_values<T: DeserializeOwned>(
                 Ok(event) => out.emit(event),
                 Err(error) => {
                     let bad = BadValue::of::<T>(line, cutter, &error);
-                    let emitted = out.len() > before;
-                    return on_malformed.met(bad, emitted, || cutter.take(whole, 1));
+                    cutter.take(whole, 1);
+                    return Err(Malformed::new(bad).into());
                 }
             }
         }
@@ -263,23 +250,19 @@ impl<T: Event + DeserializeOwned> Source for Ndjson<T> {
     /// Nothing is lost when the future is dropped: what was emitted stays emitted, and the next call
     /// goes on after it.
     async fn next(&mut self, out: &mut Emitter<T>) -> Result<Progress> {
-        let on_malformed = self.on_malformed;
-        self.intake.next(out, |feed, out| emit_values(&mut feed.cutter, out, on_malformed)).await
+        self.intake.next(out, |feed, out| emit_values(&mut feed.cutter, out)).await
     }
 }
 
 /// A clone has the same input, settings and position, and is not open.
 impl<T> Clone for Ndjson<T> {
     fn clone(&self) -> Self {
-        Self { intake: self.intake.clone(), on_malformed: self.on_malformed, events: PhantomData }
+        Self { intake: self.intake.clone(), events: PhantomData }
     }
 }
 
 impl<T> fmt::Debug for Ndjson<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Ndjson")
-            .field("intake", &self.intake)
-            .field("on_malformed", &self.on_malformed)
-            .finish()
+        f.debug_struct("Ndjson").field("intake", &self.intake).finish()
     }
 }

@@ -1,9 +1,9 @@
 //! From a CSV record to an event.
 
 use super::cutter::Cutter;
-use super::malformed::{OnMalformed, fail, message, shorten};
+use super::malformed::{fail, message, shorten};
 use super::record::{Found, Records, TooLong};
-use crate::component::Result;
+use crate::component::{Malformed, Result};
 use crate::emitter::Emitter;
 use csv::{DeserializeErrorKind, ErrorKind, StringRecord};
 use serde::de::DeserializeOwned;
@@ -125,7 +125,6 @@ impl Rows {
         &mut self,
         cutter: &mut Cutter,
         out: &mut Emitter<T>,
-        on_malformed: OnMalformed,
     ) -> Result<()> {
         let before = out.len();
         while !out.is_full() {
@@ -145,8 +144,8 @@ impl Rows {
                         return fail(BadRecord { input, line: head.line, problem }, emitted);
                     }
                     let bad = bad(cutter, problem);
-                    let skip = || cutter.take(found.bytes, found.lines);
-                    return on_malformed.met(bad, emitted, skip);
+                    cutter.take(found.bytes, found.lines);
+                    return Err(Malformed::new(bad).into());
                 }
             }
             cutter.take(found.bytes, found.lines);

@@ -197,8 +197,7 @@ impl<L: Logic> OperatorMachine<L> {
             Some(Stop::Panic(cause)) => self.break_down(cause, event),
             Some(Stop::Error(error)) => self.lose(Cause::error(error), event),
             Some(Stop::Shut(cause)) => self.lose(cause, None),
-            // Without an event that waits, there is nothing to wait for.
-            Some(Stop::Pending) => self.parked = self.current.as_ref().is_some_and(|c| c.len() > 0),
+            Some(Stop::Pending) => self.parked = true,
             Some(Stop::Done | Stop::Full) => {}
         }
         self.output.flush_if_due(then);
@@ -430,8 +429,8 @@ fn process<L: Logic>(
     cx: &mut task::Context<'_>,
     asked: &Cell<bool>,
 ) -> Stop {
-    loop {
-        // Asked before an event is taken; and once more after the last, which does no harm.
+    while !events.as_slice().is_empty() {
+        // Asked before an event is taken.
         let question = Asking(asked);
         let ready = logic.poll_ready(cx);
         std::mem::forget(question);
@@ -440,7 +439,7 @@ fn process<L: Logic>(
             Poll::Ready(Err(error)) => return Stop::Shut(Cause::error(error)),
             Poll::Pending => return Stop::Pending,
         }
-        let Some(event) = events.next() else { return Stop::Done };
+        let Some(event) = events.next() else { break };
         let trial = Trial::begin(out);
         match logic.apply(event, trial.out) {
             Ok(()) => trial.keep(),
@@ -450,6 +449,7 @@ fn process<L: Logic>(
             return Stop::Full;
         }
     }
+    Stop::Done
 }
 
 /// Notes that a panic came up where the component was asked for room, and not at an event.

@@ -185,27 +185,6 @@ fn ndjson_that_is_not_utf_8_is_skipped_line_by_line() {
 }
 
 #[test]
-fn malformed_input_can_be_final_after_what_is_good() {
-    let dir = TempDir::new().with("x", "1\ntwo\n3\n");
-    let ndjson = Ndjson::<u64>::open(dir.file("x")).on_malformed(OnMalformed::Fail);
-    let csv = Csv::<u64>::open(dir.file("x")).headers(false).on_malformed(OnMalformed::Fail);
-    fails_at_line_2(ndjson);
-    fails_at_line_2(csv);
-}
-
-fn fails_at_line_2<S: Source<Out = u64>>(mut source: S) {
-    block_on(source.setup(&context(0, 1))).unwrap();
-    let mut out = Emitter::new();
-    assert_eq!(block_on(source.next(&mut out)).unwrap(), Progress::More);
-    assert_eq!(out.as_slice(), [1]);
-    for _ in 0..2 {
-        let text = text_of(block_on(source.next(&mut out)));
-        assert!(text.starts_with("line 2 of"), "{text}");
-    }
-    assert_eq!(out.as_slice(), [1]);
-}
-
-#[test]
 fn an_ndjson_line_that_is_too_long_ends_it_all() {
     let text = given("1\n123456\n", |path| Ndjson::<u64>::open(path).max_line_bytes(5));
     assert!(text.unwrap_err().starts_with("line 2 is longer than 5 bytes"));
