@@ -8,6 +8,7 @@ use crate::event::Event;
 use crate::grouping::{Grouping, Target, Targets};
 use crate::key::{KeySelector, key_hash};
 use crate::operator::{KeyedTwoInput, TwoInput};
+use crate::time::EventTime;
 use std::borrow::Borrow;
 use std::task::{self, Poll};
 
@@ -23,6 +24,13 @@ impl<L: Event, R: Event> Event for Side<L, R> {
         match self {
             Self::Left(event) => event.weight(),
             Self::Right(event) => event.weight(),
+        }
+    }
+
+    fn time(&self) -> Option<EventTime> {
+        match self {
+            Self::Left(event) => event.time(),
+            Self::Right(event) => event.time(),
         }
     }
 }
