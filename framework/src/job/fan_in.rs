@@ -1,15 +1,12 @@
 //! [`Streams`]: several streams that one component reads.
 
-use super::blueprint::GroupedEdge;
 use super::grouped::Grouped;
-use super::keyed::KeyedStream;
 use super::piped::Piped;
 use super::stage::{NewEdge, NewNode, SinkStage, SourceStage, Stage};
 use super::stream::{IntoStream, Stream};
 use crate::component::Context;
 use crate::event::Event;
 use crate::grouping::{Grouping, Shuffle};
-use crate::key::{Key, KeyBy, KeyOn};
 use crate::operator::Operator;
 use crate::sink::Sink;
 use crate::step::Steps;
@@ -238,39 +235,12 @@ impl<T: Event> Streams<T> {
         NewNode::sink(sink).read(self.subscribe()).into()
     }
 
-    /// As [`Stream::key_by`]. All streams are keyed alike, whatever grouping they had.
-    pub fn key_by<K, F>(self, key: F) -> KeyedStream<T, KeyOn<K, F>>
-    where
-        K: Key + ?Sized + 'static,
-        F: for<'a> Fn(&'a T) -> &'a K + Clone + Send + 'static,
-    {
-        KeyedStream { streams: self.into_vec(), selector: KeyOn::new(key) }
-    }
-
-    /// As [`Stream::key_by_value`]. All streams are keyed alike, whatever grouping they had.
-    pub fn key_by_value<K, F>(self, key: F) -> KeyedStream<T, KeyBy<K, F>>
-    where
-        K: Key + 'static,
-        F: Fn(&T) -> K + Clone + Send + 'static,
-    {
-        KeyedStream { streams: self.into_vec(), selector: KeyBy::new(key) }
-    }
-
-    fn into_vec(self) -> Vec<Stream<T>> {
+    pub(super) fn into_vec(self) -> Vec<Stream<T>> {
         self.inputs.into_iter().map(|input| input.stream).collect()
     }
 
     fn subscribe(self) -> Vec<NewEdge> {
         self.inputs.into_iter().map(|input| input.subscribe(Shuffle::new())).collect()
-    }
-}
-
-impl<T: Event, G: Grouping<T>> Grouped<T, G> {
-    /// The edge that leads to whoever reads it.
-    pub(super) fn subscribe(self) -> NewEdge {
-        let Self { stream, grouping } = self;
-        let by_key = grouping.by_key();
-        NewEdge::of(&stream, by_key, GroupedEdge::<T, G>::new(grouping))
     }
 }
 

@@ -1,15 +1,17 @@
 //! [`KeyedStream`]: streams whose events belong to keys.
 
 use super::blueprint::LogicBlueprint;
-use super::pair::KeyedPair;
+use super::fan_in::Streams;
+use super::piped::Piped;
 use super::stage::{NewEdge, NewNode, Stage};
 use super::stream::Stream;
 use crate::component::Context;
 use crate::event::{Event, Storable};
 use crate::grouping::FieldsBy;
 use crate::instance::KeyedLogic;
-use crate::key::{Key, KeySelector};
+use crate::key::{Key, KeyBy, KeyOn, KeySelector};
 use crate::operator::{Fold, KeyedOperator};
+use crate::step::Steps;
 use std::borrow::Borrow;
 use std::fmt;
 
@@ -125,16 +127,6 @@ impl<T: Event, S: KeySelector<T>> KeyedStream<T, S> {
         self.apply(Fold::new(initial, step))
     }
 
-    /// Puts another keyed stream beside this one, for an operator with [two keyed
-    /// inputs](crate::KeyedTwoInput), which has an example.
-    pub fn connect<U, R>(self, right: KeyedStream<U, R>) -> KeyedPair<T, S, U, R>
-    where
-        U: Event,
-        R: KeySelector<U>,
-    {
-        KeyedPair { left: self, right }
-    }
-
     fn subscribe(self) -> Vec<NewEdge> {
         let grouping = FieldsBy::new(self.selector);
         let edges = self.streams.iter().map(|stream| stream.group(grouping.clone()).subscribe());
@@ -145,5 +137,67 @@ impl<T: Event, S: KeySelector<T>> KeyedStream<T, S> {
 impl<T, S> fmt::Debug for KeyedStream<T, S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("KeyedStream").field(&self.streams).finish()
+    }
+}
+
+impl<T: Event> Stream<T> {
+    /// Keys the stream by a part of each event, for a [`KeyedOperator`](crate::KeyedOperator), which
+    /// has an example. The closure's argument needs its type written.
+    pub fn key_by<K, F>(&self, key: F) -> KeyedStream<T, KeyOn<K, F>>
+    where
+        K: Key + ?Sized + 'static,
+        F: for<'a> Fn(&'a T) -> &'a K + Clone + Send + 'static,
+    {
+        KeyedStream { streams: vec![self.clone()], selector: KeyOn::new(key) }
+    }
+
+    /// Keys the stream by a key that is made from each event; as [`key_by`](Self::key_by).
+    /// [`KeyedStream::fold`] has an example.
+    pub fn key_by_value<K, F>(&self, key: F) -> KeyedStream<T, KeyBy<K, F>>
+    where
+        K: Key + 'static,
+        F: Fn(&T) -> K + Clone + Send + 'static,
+    {
+        KeyedStream { streams: vec![self.clone()], selector: KeyBy::new(key) }
+    }
+}
+
+impl<S: Event, C: Steps<S>> Piped<S, C> {
+    /// As [`Stream::key_by`].
+    pub fn key_by<K, F>(self, key: F) -> KeyedStream<C::Out, KeyOn<K, F>>
+    where
+        K: Key + ?Sized + 'static,
+        F: for<'a> Fn(&'a C::Out) -> &'a K + Clone + Send + 'static,
+    {
+        self.boxed().key_by(key)
+    }
+
+    /// As [`Stream::key_by_value`].
+    pub fn key_by_value<K, F>(self, key: F) -> KeyedStream<C::Out, KeyBy<K, F>>
+    where
+        K: Key + 'static,
+        F: Fn(&C::Out) -> K + Clone + Send + 'static,
+    {
+        self.boxed().key_by_value(key)
+    }
+}
+
+impl<T: Event> Streams<T> {
+    /// As [`Stream::key_by`]. All streams are keyed alike, whatever grouping they had.
+    pub fn key_by<K, F>(self, key: F) -> KeyedStream<T, KeyOn<K, F>>
+    where
+        K: Key + ?Sized + 'static,
+        F: for<'a> Fn(&'a T) -> &'a K + Clone + Send + 'static,
+    {
+        KeyedStream { streams: self.into_vec(), selector: KeyOn::new(key) }
+    }
+
+    /// As [`Stream::key_by_value`]. All streams are keyed alike, whatever grouping they had.
+    pub fn key_by_value<K, F>(self, key: F) -> KeyedStream<T, KeyBy<K, F>>
+    where
+        K: Key + 'static,
+        F: Fn(&T) -> K + Clone + Send + 'static,
+    {
+        KeyedStream { streams: self.into_vec(), selector: KeyBy::new(key) }
     }
 }

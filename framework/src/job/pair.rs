@@ -2,15 +2,18 @@
 
 use super::blueprint::{LogicBlueprint, SideGroupedEdge};
 use super::fan_in::Subscription;
+use super::grouped::Grouped;
 use super::keyed::KeyedStream;
+use super::piped::Piped;
 use super::stage::{NewEdge, NewNode, Stage};
 use super::stream::Stream;
 use crate::component::Context;
 use crate::event::Event;
-use crate::grouping::{FieldsBy, Grouping};
+use crate::grouping::{FieldsBy, Grouping, Shuffle};
 use crate::instance::{KeyedTwoInputLogic, LeftOf, RightOf, Side, TwoInputLogic};
 use crate::key::KeySelector;
 use crate::operator::{KeyedTwoInput, TwoInput};
+use crate::step::Steps;
 use std::borrow::Borrow;
 
 /// Two streams, each with its grouping; made by [`Stream::connect`]. [`TwoInput`] has an example.
@@ -119,4 +122,38 @@ fn right_edge<L: Event, R: Event, G: Grouping<R>>(stream: &Stream<R>, grouping: 
     let by_key = grouping.by_key();
     let wrap: fn(R) -> Side<L, R> = Side::Right;
     NewEdge::of(stream, by_key, SideGroupedEdge::new(wrap, RightOf(grouping)))
+}
+
+impl<T: Event> Stream<T> {
+    /// Puts another stream beside this one, for an operator with [two inputs](crate::TwoInput), which
+    /// has an example. Either may be grouped before.
+    pub fn connect<R: Subscription>(&self, right: R) -> Pair<Grouped<T, Shuffle>, R> {
+        Pair { left: self.group(Shuffle::new()), right }
+    }
+}
+
+impl<S: Event, C: Steps<S>> Piped<S, C> {
+    /// As [`Stream::connect`].
+    pub fn connect<R: Subscription>(self, right: R) -> Pair<Grouped<C::Out, Shuffle>, R> {
+        self.boxed().connect(right)
+    }
+}
+
+impl<T: Event, G: Grouping<T>> Grouped<T, G> {
+    /// As [`Stream::connect`].
+    pub fn connect<R: Subscription>(self, right: R) -> Pair<Self, R> {
+        Pair { left: self, right }
+    }
+}
+
+impl<T: Event, S: KeySelector<T>> KeyedStream<T, S> {
+    /// Puts another keyed stream beside this one, for an operator with [two keyed
+    /// inputs](crate::KeyedTwoInput), which has an example.
+    pub fn connect<U, R>(self, right: KeyedStream<U, R>) -> KeyedPair<T, S, U, R>
+    where
+        U: Event,
+        R: KeySelector<U>,
+    {
+        KeyedPair { left: self, right }
+    }
 }

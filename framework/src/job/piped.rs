@@ -2,18 +2,14 @@
 
 use super::SharedGraph;
 use super::blueprint::{FusedSteps, StepsBlueprint};
-use super::fan_in::Subscription;
 use super::graph::{Origin, StreamId};
 use super::grouped::Grouped;
-use super::keyed::KeyedStream;
-use super::pair::Pair;
 use super::stage::{SinkStage, Stage};
 use super::stream::{IntoStream, Stream};
 use crate::component::{Component, Context, OnError, Result};
 use crate::emitter::Emitter;
 use crate::event::Event;
-use crate::grouping::{Grouping, Shuffle};
-use crate::key::{Key, KeyBy, KeyOn};
+use crate::grouping::Grouping;
 use crate::operator::Operator;
 use crate::sink::Sink;
 use crate::step::{Failures, Filter, FlatMap, Here, Inspect, Map, StepInfo, Steps, TryMap};
@@ -166,7 +162,9 @@ impl<S: Event, C: Steps<S>> Piped<S, C> {
         let stage = self.stream.apply(operator).named(name);
         if strict { stage.on_error(OnError::Fail) } else { stage }
     }
+}
 
+impl<S: Event, C: Steps<S>> Piped<S, C> {
     /// As [`Stream::group`].
     #[must_use = "a grouping does nothing until an operator or a sink is applied"]
     pub fn group<G: Grouping<C::Out>>(self, grouping: G) -> Grouped<C::Out, G> {
@@ -203,28 +201,113 @@ impl<S: Event, C: Steps<S>> Piped<S, C> {
     {
         self.boxed().sink(sink)
     }
+}
 
-    /// As [`Stream::key_by`].
-    pub fn key_by<K, F>(self, key: F) -> KeyedStream<C::Out, KeyOn<K, F>>
+impl<T: Event> Stream<T> {
+    /// Makes another event of each, by a closure that looks at it. [`Piped`] says where closures run
+    /// and what becomes of their failures.
+    ///
+    /// ```
+    /// use streamwork::prelude::*;
+    ///
+    /// let got = Collect::new();
+    /// let job = Job::new("lengths");
+    /// job.source(FromIter::new(["car", "truck"])).map(|kind| kind.len()).sink(got.clone());
+    /// Engine::new().run(job).unwrap();
+    /// assert_eq!(got.take(), [3, 5]);
+    /// ```
+    pub fn map<U, F>(&self, call: F) -> Piped<T, Map<Here, U, F>>
     where
-        K: Key + ?Sized + 'static,
-        F: for<'a> Fn(&'a C::Out) -> &'a K + Clone + Send + 'static,
+        U: Event,
+        F: Fn(&T) -> U + Clone + Send + 'static,
     {
-        self.boxed().key_by(key)
+        Piped::begin(self).map(call)
     }
 
-    /// As [`Stream::key_by_value`].
-    pub fn key_by_value<K, F>(self, key: F) -> KeyedStream<C::Out, KeyBy<K, F>>
+    /// As [`map`](Self::map), by a closure that may fail: an event that it returns an error for is left
+    /// out, counted and logged, or fails the job ([`Piped::on_error`]).
+    ///
+    /// ```
+    /// use streamwork::prelude::*;
+    ///
+    /// let got = Collect::new();
+    /// let job = Job::new("numbers");
+    /// let words = job.source(FromIter::new(["1", "two", "3"]));
+    /// words.try_map(|word| Ok(word.parse::<u64>()?)).sink(got.clone());
+    /// let outcome = Engine::new().run(job).unwrap();
+    /// assert_eq!((got.take(), outcome.failed()), (vec![1, 3], 1));
+    /// assert_eq!(outcome.step("try_map#1 after from-iter").unwrap().failed, 1);
+    /// ```
+    pub fn try_map<U, F>(&self, call: F) -> Piped<T, TryMap<Here, U, F>>
     where
-        K: Key + 'static,
-        F: Fn(&C::Out) -> K + Clone + Send + 'static,
+        U: Event,
+        F: Fn(&T) -> Result<U> + Clone + Send + 'static,
     {
-        self.boxed().key_by_value(key)
+        Piped::begin(self).try_map(call)
     }
 
-    /// As [`Stream::connect`].
-    pub fn connect<R: Subscription>(self, right: R) -> Pair<Grouped<C::Out, Shuffle>, R> {
-        self.boxed().connect(right)
+    /// Keeps the events for which a closure says `true`. What it leaves out is never sent.
+    ///
+    /// ```
+    /// use streamwork::prelude::*;
+    ///
+    /// let got = Collect::new();
+    /// let job = Job::new("even");
+    /// job.source(FromIter::new(1..=4_u64)).filter(|n| n % 2 == 0).sink(got.clone());
+    /// let outcome = Engine::new().run(job).unwrap();
+    /// assert_eq!(got.take(), [2, 4]);
+    /// assert_eq!(outcome.component("from-iter").unwrap().filtered, 2);
+    /// ```
+    pub fn filter<F>(&self, call: F) -> Piped<T, Filter<Here, T, F>>
+    where
+        F: Fn(&T) -> bool + Clone + Send + 'static,
+    {
+        Piped::begin(self).filter(call)
+    }
+
+    /// Makes any number of events of each, by a closure that returns an iterator.
+    ///
+    /// ```
+    /// use streamwork::prelude::*;
+    ///
+    /// let got = Collect::new();
+    /// let job = Job::new("letters");
+    /// job.source(FromIter::new(["ab", "", "c"]))
+    ///     .flat_map(|word| word.chars().collect::<Vec<_>>())
+    ///     .sink(got.clone());
+    /// Engine::new().run(job).unwrap();
+    /// assert_eq!(got.take(), ['a', 'b', 'c']);
+    /// ```
+    pub fn flat_map<U, I, F>(&self, call: F) -> Piped<T, FlatMap<Here, (U, I), F>>
+    where
+        U: Event,
+        I: IntoIterator<Item = U> + 'static,
+        F: Fn(&T) -> I + Clone + Send + 'static,
+    {
+        Piped::begin(self).flat_map(call)
+    }
+
+    /// Looks at each event and passes it on as it is.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use std::sync::atomic::{AtomicU64, Ordering};
+    /// use streamwork::prelude::*;
+    ///
+    /// let seen = Arc::new(AtomicU64::new(0));
+    /// let sum = Arc::clone(&seen);
+    /// let job = Job::new("looked-at");
+    /// job.source(FromIter::new(1..=3_u64))
+    ///     .inspect(move |n| drop(sum.fetch_add(*n, Ordering::Relaxed)))
+    ///     .sink(Collect::new());
+    /// Engine::new().run(job).unwrap();
+    /// assert_eq!(seen.load(Ordering::Relaxed), 6);
+    /// ```
+    pub fn inspect<F>(&self, call: F) -> Piped<T, Inspect<Here, T, F>>
+    where
+        F: Fn(&T) + Clone + Send + 'static,
+    {
+        Piped::begin(self).inspect(call)
     }
 }
 

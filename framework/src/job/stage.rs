@@ -3,7 +3,7 @@
 use super::SharedGraph;
 use super::blueprint::{Blueprint, EdgeBlueprint, LogicBlueprint, SourceBlueprint};
 use super::graph::{Edge, Node, NodeId, Origin, Role, StreamId};
-use super::stream::Stream;
+use super::stream::{IntoStream, Stream};
 use crate::channel::{Channel, ChannelInfo};
 use crate::component::{Component, Context, OnError};
 use crate::event::Event;
@@ -367,3 +367,25 @@ impl fmt::Debug for SinkStage {
         write!(f, "sink {:?}", self.graph.name(self.node))
     }
 }
+
+macro_rules! into_stream {
+    ($($stage:ident),*) => { $(
+        impl<T: Event> IntoStream for $stage<T> {
+            type Event = T;
+
+            fn into_stream(self) -> Stream<T> {
+                Stream::clone(&self)
+            }
+        }
+
+        impl<T: Event> IntoStream for &$stage<T> {
+            type Event = T;
+
+            fn into_stream(self) -> Stream<T> {
+                Stream::clone(self)
+            }
+        }
+    )* };
+}
+
+into_stream!(Stage, SourceStage);

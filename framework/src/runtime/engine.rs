@@ -2,8 +2,9 @@
 
 use super::actor::{Executor, ExecutorMailbox, Quit};
 use super::assembly::{Place, Settings, Shell, assemble, state_of};
-use super::handle::{JobHandle, JobStatus, Outcome};
+use super::handle::{JobHandle, Outcome};
 use super::state::JobState;
+use super::status::JobStatus;
 use super::supervisor::{ComponentSupervisor, Conclusion, JobSupervisor, Reporter};
 use super::tree::InstanceState;
 use crate::error::Error;

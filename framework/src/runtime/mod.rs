@@ -6,12 +6,14 @@ mod engine;
 mod handle;
 mod placement;
 mod state;
+mod status;
 mod supervision;
 mod supervisor;
 mod tree;
 
 pub use engine::Engine;
-pub use handle::{JobHandle, JobRemote, JobStatus, Outcome};
+pub use handle::{JobHandle, JobRemote, Outcome};
+pub use status::JobStatus;
 pub use tree::{ComponentTree, InstanceState, InstanceTree, SupervisionTree};
 
 #[cfg(feature = "test-util")]

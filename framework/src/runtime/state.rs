@@ -1,6 +1,6 @@
 //! What is known of a running job: shared, so that it can be read at any time from any thread.
 
-use super::handle::JobStatus;
+use super::status::JobStatus;
 use super::tree::{ComponentTree, InstanceState, InstanceTree, SupervisionTree};
 use crate::id::{ComponentName, InstanceId};
 use crate::instance::ControlCell;

@@ -1,8 +1,8 @@
 //! What is done about reports. Pure: facts come in, verdicts go out, and somebody else carries them
 //! out. The supervising actors and the tests' scheduler use the same.
 
-use super::handle::JobStatus;
 use super::state::{ComponentView, JobState};
+use super::status::JobStatus;
 use super::tree::InstanceState;
 use crate::instance::{Cause, Command, Failure, Report};
 use crate::job::Role;

@@ -1,6 +1,6 @@
 //! The supervision tree, as data and as text.
 
-use super::handle::JobStatus;
+use super::status::JobStatus;
 use crate::id::ComponentName;
 use crate::metrics::Counts;
 use std::fmt;

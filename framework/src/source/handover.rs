@@ -8,7 +8,6 @@
 //! Every event is in the queue when `give` returns, so none waits for a batch to fill; and the one lock per
 //! event is hardly ever contended, because the task takes everything by exchanging two queues.
 
-use super::thread::Closed;
 use crate::component::Result;
 use crate::emitter::Emitter;
 use crate::guard::{Panic, drop_each};
@@ -17,6 +16,16 @@ use std::future::poll_fn;
 use std::mem;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
+
+/// The engine takes no more events of a [`ThreadEmitter`](super::ThreadEmitter): the job has ended, or the source was built anew.
+/// The closure is to return; whether with this error or with anything else, nobody hears of it.
+///
+/// ```
+/// assert_eq!(streamwork::Closed.to_string(), "the job takes no more events");
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the job takes no more events")]
+pub struct Closed;
 
 /// How the thread ended.
 pub(super) type Outcome = Result<Result<()>, Panic>;

@@ -24,12 +24,13 @@ mod thread;
 
 pub use self::csv::Csv;
 pub use generator::Generator;
+pub use handover::Closed;
 pub use iter::FromIter;
 pub use lines::Lines;
 pub use ndjson::Ndjson;
 pub use stream::{FromStream, TryFromStream};
 pub use tcp::TcpLines;
-pub use thread::{Closed, FromThread, ThreadEmitter};
+pub use thread::{FromThread, ThreadEmitter};
 
 use crate::component::{Component, Context, Result};
 use crate::emitter::Emitter;

@@ -1,6 +1,6 @@
 //! A closure on a thread of its own, for what blocks.
 
-use super::handover::{Giver, Handover, Taken, Taker};
+use super::handover::{Closed, Giver, Handover, Taken, Taker};
 use super::{Progress, Source};
 use crate::component::{Component, Context, Fatal, Result};
 use crate::emitter::Emitter;
@@ -95,16 +95,6 @@ where
 pub struct ThreadEmitter<T> {
     giver: Giver<T>,
 }
-
-/// The engine takes no more events of a [`ThreadEmitter`]: the job has ended, or the source was built anew.
-/// The closure is to return; whether with this error or with anything else, nobody hears of it.
-///
-/// ```
-/// assert_eq!(streamwork::Closed.to_string(), "the job takes no more events");
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the job takes no more events")]
-pub struct Closed;
 
 impl<T> ThreadEmitter<T> {
     /// Emits one event. Blocks while 1,024 events wait to be taken.
