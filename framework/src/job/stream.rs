@@ -24,7 +24,7 @@ use std::sync::Arc;
 /// assert_eq!(all.take(), again.take());
 /// ```
 ///
-/// Closures run in the component that emits, before anything is sent; see [`Piped`].
+/// Closures run in the component that emits, before anything is sent; see [`Piped`](crate::Piped).
 pub struct Stream<T> {
     pub(super) graph: SharedGraph,
     pub(super) id: StreamId,
