@@ -1,4 +1,7 @@
-//! What the tests of whole jobs share.
+//! What the tests of whole jobs share, and the pages of the book as doc tests.
+
+#[cfg(doctest)]
+pub mod book;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
