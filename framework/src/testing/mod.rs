@@ -13,9 +13,11 @@
 //! ```
 
 mod fault;
+mod faulty;
 mod scheduler;
 
-pub use fault::{Fault, Faulty};
+pub use fault::Fault;
+pub use faulty::Faulty;
 pub use scheduler::Scheduler;
 
 use crate::component::{Context, Split};
