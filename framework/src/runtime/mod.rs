@@ -20,5 +20,5 @@ pub use tree::{ComponentTree, InstanceState, InstanceTree, SupervisionTree};
 pub(crate) use {
     assembly::{Place, Settings, Shell, assemble, state_of},
     state::JobState,
-    supervision::{ComponentSupervision, Ending, JobSupervision, Verdict},
+    supervision::{ComponentSupervision, Deadline, Ending, JobSupervision, Verdict},
 };

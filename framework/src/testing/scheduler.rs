@@ -6,8 +6,8 @@ use crate::instance::{Cause, Machine, Report, Reports};
 use crate::job::Job;
 use crate::link::{Frame, Mailbox};
 use crate::runtime::{
-    ComponentSupervision, Ending, JobState, JobSupervision, Outcome, Place, Settings, Shell,
-    Verdict, assemble, state_of,
+    ComponentSupervision, Deadline, Ending, JobState, JobSupervision, Outcome, Place, Settings,
+    Shell, Verdict, assemble, state_of,
 };
 use crate::time::{Clock, ManualClock, Moment};
 use futures::future::BoxFuture;
@@ -21,7 +21,8 @@ use std::time::Duration;
 /// first, how long anything takes: all of it is drawn from the seed, so a seed is an interleaving,
 /// and the same seed is the same run.
 ///
-/// Time is simulated. Sources that wait for something outside (a socket, another thread) can't be
+/// Time is simulated, for the supervisors too: the pause before a restart, and how long a job that is to
+/// end waits for what is under way. Sources that wait for something outside (a socket, another thread) can't be
 /// run by it.
 ///
 /// ```
@@ -48,6 +49,16 @@ impl Scheduler {
     #[must_use]
     pub fn seeded(seed: u64) -> Self {
         Self { seed, ending: None }
+    }
+
+    /// Its seed.
+    ///
+    /// ```
+    /// assert_eq!(streamwork::testing::Scheduler::seeded(7).seed(), 7);
+    /// ```
+    #[must_use]
+    pub fn seed(&self) -> u64 {
+        self.seed
     }
 
     /// Drains the job after this many steps.
@@ -115,6 +126,7 @@ impl Scheduler {
             components,
             cells,
             restarts: Vec::new(),
+            deadlines: Vec::new(),
             clock,
             random: Random(self.seed),
             ending: self.ending,
@@ -266,6 +278,8 @@ struct Run {
     cells: Cells,
     /// Restarts that were decided: when, component, instance.
     restarts: Vec<(Moment, usize, usize)>,
+    /// What the job's supervisor does if the job has not ended by then.
+    deadlines: Vec<(Moment, Deadline)>,
     clock: SeededClock,
     random: Random,
     ending: Option<(u64, Ending)>,
@@ -279,8 +293,12 @@ impl Run {
             self.steps += 1;
             if let Some((_, ending)) = self.ending.take_if(|(steps, _)| *steps <= self.steps) {
                 self.job.on_ending(ending);
+                self.keep_deadline();
             }
             self.restart_due();
+            if self.deadline_passed() {
+                return self.conclude();
+            }
             match self.choose() {
                 Some(Step::Deliver(i)) => {
                     let cell = &mut self.cells.cells[i];
@@ -332,8 +350,32 @@ impl Run {
                 self.restarts.push((now + after, component, instance));
                 false
             }
-            Verdict::Tell(news) => self.job.on_news(component, news),
+            Verdict::Tell(news) => {
+                let over = self.job.on_news(component, news);
+                self.keep_deadline();
+                over
+            }
         }
+    }
+
+    /// Keeps the deadline that was set, if one was.
+    fn keep_deadline(&mut self) {
+        if let Some((after, deadline)) = self.job.take_deadline() {
+            self.deadlines.push((self.clock.clock.now() + after, deadline));
+        }
+    }
+
+    /// Acts on the deadlines that have passed. Says whether the job is to be concluded.
+    fn deadline_passed(&mut self) -> bool {
+        let now = self.clock.clock.now();
+        while let Some(i) = self.deadlines.iter().position(|(at, _)| *at <= now) {
+            let (_, deadline) = self.deadlines.swap_remove(i);
+            if self.job.on_deadline(deadline) {
+                return true;
+            }
+            self.keep_deadline();
+        }
+        false
     }
 
     fn restart_due(&mut self) {
@@ -352,8 +394,9 @@ impl Run {
     fn wait(&mut self) {
         let alarm = self.clock.clock.next_alarm();
         let restart = self.restarts.iter().map(|(at, _, _)| *at).min();
+        let deadline = self.deadlines.iter().map(|(at, _)| *at).min();
         let ending = self.ending.map(|_| self.clock.clock.now());
-        match [alarm, restart, ending].into_iter().flatten().min() {
+        match [alarm, restart, deadline, ending].into_iter().flatten().min() {
             Some(due) => {
                 let now = self.clock.clock.now();
                 self.clock.clock.advance(due.since(now));
