@@ -14,10 +14,12 @@
 
 mod fault;
 mod faulty;
+mod run;
 mod scheduler;
 
 pub use fault::Fault;
 pub use faulty::Faulty;
+pub use run::{collect, every_seed, run, try_collect};
 pub use scheduler::Scheduler;
 
 use crate::component::{Context, Split};

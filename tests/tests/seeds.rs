@@ -1,0 +1,182 @@
+//! Whole jobs in one call: with a fixed interleaving, with many, and under the supervisors' deadlines.
+
+use std::panic::catch_unwind;
+use std::task::{self, Poll};
+use std::time::Duration;
+use streamwork::InstanceState;
+use streamwork::prelude::*;
+use streamwork::testing::{self, Scheduler};
+
+/// What a closure panics with.
+fn message(test: impl FnOnce() + std::panic::UnwindSafe) -> String {
+    let panic = catch_unwind(test).expect_err("it did not panic");
+    *panic.downcast::<String>().expect("it panicked with something else")
+}
+
+#[test]
+fn the_seed_that_fails_is_named_with_what_it_said() {
+    let mut tried = Vec::new();
+    let text = {
+        let tried = std::sync::Mutex::new(&mut tried);
+        message(std::panic::AssertUnwindSafe(|| {
+            testing::every_seed(3..20, |scheduler| {
+                tried.lock().unwrap().push(scheduler.seed());
+                assert!(scheduler.seed() < 5, "too\nlarge");
+            });
+        }))
+    };
+    assert_eq!(tried, [3, 4, 5]);
+    assert!(text.starts_with("failed with seed 5 at "), "{text}");
+    assert!(text.contains("seeds.rs:"), "{text}");
+    assert!(text.ends_with(", after 2 that passed:\ntoo\nlarge"), "{text}");
+}
+
+#[test]
+#[should_panic(expected = "no seeds, so nothing was tested")]
+fn a_test_without_seeds_does_not_pass() {
+    testing::every_seed([], |_| {});
+}
+
+#[test]
+fn every_seed_is_an_interleaving_of_its_own() {
+    let mut orders = std::collections::BTreeSet::new();
+    testing::every_seed(0..20, |scheduler| {
+        let got = Collect::new();
+        let job = Job::new("orders");
+        job.source(FromIter::new(0..20_u64)).parallelism(3).sink(got.clone());
+        scheduler.run(job).unwrap();
+        orders.insert(got.take());
+    });
+    assert!(orders.len() > 2, "{} orders", orders.len());
+}
+
+#[test]
+fn collect_does_not_hide_that_events_were_lost() {
+    let text = message(|| {
+        drop(testing::collect(|job| {
+            job.source(FromIter::new(["1", "x"])).try_map(|text| Ok(text.parse::<u64>()?))
+        }));
+    });
+    assert!(text.starts_with("user code failed at 1 events"), "{text}");
+    assert!(text.contains("from-iter (source)"), "{text}");
+}
+
+#[test]
+fn collect_says_why_a_job_was_refused_or_failed() {
+    let refused = message(|| {
+        drop(testing::collect(|job| job.source(FromIter::new([1_u64])).parallelism(0)));
+    });
+    assert!(refused.contains("can't run"), "{refused}");
+    let failed = message(|| {
+        drop(testing::collect(|job| {
+            let texts = job.source(FromIter::new(["x"]));
+            texts.try_map(|text| Ok(text.parse::<u64>()?)).on_error(OnError::Fail)
+        }));
+    });
+    assert!(failed.contains("try_map#1 after from-iter"), "{failed}");
+    let error = testing::try_collect(|job| job.source(FromIter::new([1_u64])).parallelism(0));
+    assert_eq!(error.unwrap_err().problems().len(), 1);
+}
+
+/// Emits one number, then breaks for good.
+#[derive(Component, Clone, Debug, Default)]
+struct Breaks {
+    #[state]
+    emitted: bool,
+}
+
+impl Source for Breaks {
+    type Out = u64;
+
+    async fn next(&mut self, out: &mut Emitter<u64>) -> Result<Progress> {
+        if self.emitted {
+            return Err(Fatal::new("broken").into());
+        }
+        self.emitted = true;
+        out.emit(1);
+        Ok(Progress::More)
+    }
+}
+
+/// Never has room.
+#[derive(Component, Clone, Debug, Default)]
+struct Stuck;
+
+impl Sink for Stuck {
+    type In = u64;
+
+    fn poll_ready(&mut self, _: &mut task::Context<'_>) -> Poll<Result<()>> {
+        Poll::Pending
+    }
+
+    fn write(&mut self, _: u64) -> Result<()> {
+        Err("there was no room".into())
+    }
+}
+
+/// What is under way is waited for ten seconds, and no longer, also where time is simulated.
+#[test]
+fn a_job_that_lost_its_source_ends_although_its_sink_is_stuck() {
+    testing::every_seed(0..50, |scheduler| {
+        let job = Job::new("stuck");
+        job.source(Breaks::default()).sink(Stuck);
+        let error = scheduler.run(job).unwrap_err();
+        assert_eq!(error.failure().unwrap().to_string(), "breaks[0]: error: broken");
+    });
+}
+
+/// A stop ends it too; without one it can't go on, and that is said.
+#[test]
+fn a_stuck_job_stalls_unless_it_is_stopped() {
+    let job = || {
+        let job = Job::new("stuck");
+        job.source(FromIter::new([1_u64])).sink(Stuck);
+        job
+    };
+    let outcome = Scheduler::seeded(1).stop_after(1_000).run(job()).unwrap();
+    assert_eq!((outcome.status(), outcome.dropped()), (JobStatus::Stopped, 1));
+    let text = message(|| drop(testing::run(job())));
+    assert!(text.starts_with("the job stalled after "), "{text}");
+}
+
+/// Takes a second to be dropped: in simulated time each look at the clock takes some.
+#[derive(Component, Clone, Debug, Default)]
+struct Slow(Option<Context>);
+
+impl Sink for Slow {
+    type In = u64;
+
+    fn setup(&mut self, ctx: &Context) -> Result<()> {
+        self.0 = Some(ctx.clone());
+        Ok(())
+    }
+
+    fn write(&mut self, _: u64) -> Result<()> {
+        Ok(())
+    }
+}
+
+impl Drop for Slow {
+    fn drop(&mut self) {
+        if let Some(ctx) = &self.0 {
+            let until = ctx.clock().now() + Duration::from_secs(1);
+            while ctx.clock().now() < until {}
+        }
+    }
+}
+
+/// Who does not come to its end within some tens of milliseconds after a stop is left behind: the first
+/// takes a second, and nobody waits for the others.
+#[test]
+fn a_stop_does_not_wait_for_who_is_held_up() {
+    testing::every_seed(0..20, |scheduler| {
+        let job = Job::new("slow");
+        job.source(FromIter::new(0_u64..)).sink(Slow::default()).parallelism(4);
+        let outcome = scheduler.stop_after(300).run(job).unwrap();
+        assert_eq!(outcome.status(), JobStatus::Stopped);
+        assert_eq!(outcome.events_in(), outcome.events_out() + outcome.dropped());
+        for instance in &outcome.tree().components[1].instances {
+            assert_eq!(instance.state, InstanceState::Abandoned);
+        }
+    });
+}
