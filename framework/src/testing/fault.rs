@@ -3,7 +3,8 @@
 use crate::component::Result;
 use std::fmt;
 
-/// A fault in instance 0 of a component, at its n-th event.
+/// A fault in one instance of a component (instance 0, if [no other](Self::of_instance) is named), at the
+/// n-th event of that instance.
 ///
 /// ```
 /// use streamwork::testing::Fault;
@@ -17,6 +18,7 @@ use std::fmt;
 pub struct Fault {
     kind: Kind,
     component: String,
+    instance: usize,
     pub(super) event: u64,
     always: bool,
 }
@@ -43,13 +45,13 @@ impl Fault {
     /// ```
     #[must_use]
     pub fn panic(component: &str, event: u64) -> Self {
-        Self { kind: Kind::Panic, component: component.to_owned(), event, always: false }
+        Self::new(Kind::Panic, component, event)
     }
 
-    /// An error at event `event` (from 1) of `component`; [`Faulty`] has an example.
+    /// An error at event `event` (from 1) of `component`; [`Faulty`](super::Faulty) has an example.
     #[must_use]
     pub fn error(component: &str, event: u64) -> Self {
-        Self { kind: Kind::Error, component: component.to_owned(), event, always: false }
+        Self::new(Kind::Error, component, event)
     }
 
     /// The same at every event from that one on.
@@ -70,7 +72,26 @@ impl Fault {
         Self { always: true, ..self }
     }
 
-    /// Reads `panic:COMPONENT:N` or `error:COMPONENT:N`, with or without `:always` behind.
+    /// The same in instance `index`.
+    ///
+    /// ```
+    /// use streamwork::prelude::*;
+    /// use streamwork::testing::{self, Fault, Faulty};
+    ///
+    /// let got = Collect::new();
+    /// let job = Job::new("second");
+    /// let fault = Fault::error("collect", 2).of_instance(1);
+    /// job.source(FromIter::new(0..6_u64)).sink(Faulty::new(got.clone(), Some(fault))).parallelism(2);
+    /// testing::run(job).unwrap();
+    /// assert_eq!((got.of_instance(0), got.of_instance(1)), (vec![0, 2, 4], vec![1, 5]));
+    /// ```
+    #[must_use]
+    pub fn of_instance(self, index: usize) -> Self {
+        Self { instance: index, ..self }
+    }
+
+    /// Reads `panic:COMPONENT:N` or `error:COMPONENT:N`, with or without `:always` behind: a
+    /// fault in instance 0.
     ///
     /// # Errors
     /// Says what was expected.
@@ -95,13 +116,22 @@ impl Fault {
         if component.is_empty() {
             return Err(wanted());
         }
-        Ok(Self { kind, component: component.to_owned(), event, always })
+        Ok(Self { always, ..Self::new(kind, component, event) })
     }
 
     /// The component that is to fail.
     #[must_use]
     pub fn component(&self) -> &str {
         &self.component
+    }
+
+    fn new(kind: Kind, component: &str, event: u64) -> Self {
+        Self { kind, component: component.to_owned(), instance: 0, event, always: false }
+    }
+
+    /// Whether it is meant for this instance.
+    pub(super) fn is_of(&self, instance: usize) -> bool {
+        instance == self.instance
     }
 
     pub(super) fn hits(&self, event: u64) -> bool {
@@ -123,13 +153,24 @@ impl fmt::Display for Fault {
             Kind::Error => "error",
         };
         let always = if self.always { ":always" } else { "" };
-        write!(f, "{kind}:{}:{}{always}", self.component, self.event)
+        write!(f, "{kind}:{}:{}{always}", self.component, self.event)?;
+        match self.instance {
+            0 => Ok(()),
+            index => write!(f, " in instance {index}"),
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_fault_in_another_instance_has_no_text_form_that_could_be_misread() {
+        let text = Fault::panic("a", 3).of_instance(2).to_string();
+        assert_eq!(text, "panic:a:3 in instance 2");
+        assert!(Fault::parse(&text).is_err());
+    }
 
     #[test]
     fn faults_read_as_they_are_written() {

@@ -1,16 +1,20 @@
 //! [`Faulty`]: a component that fails on cue.
 
 use super::Fault;
+use crate::channel::ChannelInfo;
 use crate::component::{Component, Context, Result, StateField};
 use crate::emitter::Emitter;
-use crate::operator::Operator;
+use crate::operator::{KeyedOperator, KeyedTwoInput, Operator, TwoInput};
 use crate::sink::Sink;
 use crate::source::{Progress, Source, Splits};
+use crate::state::Keyed;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::task::{self, Poll};
 
-/// A component that fails on cue, and is otherwise the one inside. Its clones count events together,
-/// so that an instance that was built anew goes on counting.
+/// A component that fails on cue, and is otherwise the one inside. Its clones count the events of the
+/// instance that is to fail together, so that it goes on counting when it was built anew. An operator
+/// with two inputs counts the events of both sides.
 ///
 /// ```
 /// use streamwork::prelude::*;
@@ -40,7 +44,7 @@ impl<C: Component> Faulty<C> {
     }
 
     fn arm(&mut self, ctx: &Context) {
-        self.armed = ctx.index() == 0;
+        self.armed = self.fault.as_ref().is_some_and(|fault| fault.is_of(ctx.index()));
     }
 
     fn fault(&self) -> Option<&Fault> {
@@ -64,6 +68,7 @@ impl<C: Component> Component for Faulty<C> {
 
     const STATE: &'static [StateField] = C::STATE;
     const BLOCKING: bool = C::BLOCKING;
+    const CHANNELS: &'static [ChannelInfo] = C::CHANNELS;
 
     fn name(&self) -> &str {
         self.inner.name()
@@ -101,12 +106,107 @@ impl<O: Operator> Operator for Faulty<O> {
     }
 }
 
+impl<O: KeyedOperator> KeyedOperator for Faulty<O> {
+    type Key = O::Key;
+    type In = O::In;
+    type Out = O::Out;
+    type State = O::State;
+
+    fn setup(&mut self, ctx: &Context) -> Result<()> {
+        self.arm(ctx);
+        self.inner.setup(ctx)
+    }
+
+    fn apply(
+        &mut self,
+        key: &O::Key,
+        event: O::In,
+        state: &mut Keyed<O::State>,
+        out: &mut Emitter<O::Out>,
+    ) -> Result<()> {
+        self.count()?;
+        self.inner.apply(key, event, state, out)
+    }
+
+    fn finish(&mut self, key: &O::Key, state: O::State, out: &mut Emitter<O::Out>) -> Result<()> {
+        self.inner.finish(key, state, out)
+    }
+}
+
+impl<O: TwoInput> TwoInput for Faulty<O> {
+    type Left = O::Left;
+    type Right = O::Right;
+    type Out = O::Out;
+
+    fn setup(&mut self, ctx: &Context) -> Result<()> {
+        self.arm(ctx);
+        self.inner.setup(ctx)
+    }
+
+    fn apply_left(&mut self, event: O::Left, out: &mut Emitter<O::Out>) -> Result<()> {
+        self.count()?;
+        self.inner.apply_left(event, out)
+    }
+
+    fn apply_right(&mut self, event: O::Right, out: &mut Emitter<O::Out>) -> Result<()> {
+        self.count()?;
+        self.inner.apply_right(event, out)
+    }
+
+    fn finish(&mut self, out: &mut Emitter<O::Out>) -> Result<()> {
+        self.inner.finish(out)
+    }
+}
+
+impl<O: KeyedTwoInput> KeyedTwoInput for Faulty<O> {
+    type Key = O::Key;
+    type Left = O::Left;
+    type Right = O::Right;
+    type Out = O::Out;
+    type State = O::State;
+
+    fn setup(&mut self, ctx: &Context) -> Result<()> {
+        self.arm(ctx);
+        self.inner.setup(ctx)
+    }
+
+    fn apply_left(
+        &mut self,
+        key: &O::Key,
+        event: O::Left,
+        state: &mut Keyed<O::State>,
+        out: &mut Emitter<O::Out>,
+    ) -> Result<()> {
+        self.count()?;
+        self.inner.apply_left(key, event, state, out)
+    }
+
+    fn apply_right(
+        &mut self,
+        key: &O::Key,
+        event: O::Right,
+        state: &mut Keyed<O::State>,
+        out: &mut Emitter<O::Out>,
+    ) -> Result<()> {
+        self.count()?;
+        self.inner.apply_right(key, event, state, out)
+    }
+
+    fn finish(&mut self, key: &O::Key, state: O::State, out: &mut Emitter<O::Out>) -> Result<()> {
+        self.inner.finish(key, state, out)
+    }
+}
+
 impl<S: Sink> Sink for Faulty<S> {
     type In = S::In;
 
     fn setup(&mut self, ctx: &Context) -> Result<()> {
         self.arm(ctx);
         self.inner.setup(ctx)
+    }
+
+    fn poll_ready(&mut self, cx: &mut task::Context<'_>) -> Poll<Result<()>> {
+        self.inner.poll_ready(cx)
     }
 
     fn write(&mut self, event: S::In) -> Result<()> {
@@ -120,6 +220,14 @@ impl<S: Sink> Sink for Faulty<S> {
 
     fn finish(&mut self) -> Result<()> {
         self.inner.finish()
+    }
+
+    fn poll_flush(&mut self, cx: &mut task::Context<'_>) -> Poll<Result<()>> {
+        self.inner.poll_flush(cx)
+    }
+
+    fn poll_finish(&mut self, cx: &mut task::Context<'_>) -> Poll<Result<()>> {
+        self.inner.poll_finish(cx)
     }
 }
 
