@@ -12,11 +12,13 @@
 //! assert_eq!((outcome.events_out(), outcome.restarts()), (2, 1));
 //! ```
 
+mod checker;
 mod fault;
 mod faulty;
 mod run;
 mod scheduler;
 
+pub use checker::Checker;
 pub use fault::Fault;
 pub use faulty::Faulty;
 pub use run::{collect, every_seed, run, try_collect};
