@@ -40,6 +40,22 @@ impl<K, S: Default> Table<K, S> {
         })
     }
 
+    /// The state of a key, whose hash this is; `None` if it has none.
+    #[cfg(any(test, feature = "test-util"))]
+    pub(crate) fn get<Q>(&self, hash: u64, key: &Q) -> Option<&S>
+    where
+        K: Borrow<Q>,
+        Q: Key + ?Sized,
+    {
+        self.slots.find(hash, |slot| slot.key.borrow() == key).map(|slot| &*slot.state)
+    }
+
+    /// How many keys have state.
+    #[cfg(any(test, feature = "test-util"))]
+    pub(crate) fn len(&self) -> usize {
+        self.slots.len()
+    }
+
     /// All keys with their state, in no order.
     pub(crate) fn into_entries(self) -> impl Iterator<Item = (K, Keyed<S>)> {
         self.slots.into_iter().map(|slot| (slot.key, slot.state))
@@ -102,6 +118,8 @@ mod tests {
                         }
                     }
                 });
+                prop_assert_eq!(table.get(hash, &key), model.get(&key));
+                prop_assert_eq!(table.len(), model.len());
             }
             let entries: BTreeMap<u64, u64> = table.into_entries().map(|(k, s)| (k, *s)).collect();
             prop_assert_eq!(entries, model);

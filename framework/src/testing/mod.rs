@@ -15,12 +15,14 @@
 mod checker;
 mod fault;
 mod faulty;
+mod harness;
 mod run;
 mod scheduler;
 
 pub use checker::Checker;
 pub use fault::Fault;
 pub use faulty::Faulty;
+pub use harness::{Harness, KeyedHarness, KeyedTwoInputHarness, TwoInputHarness};
 pub use run::{collect, every_seed, run, try_collect};
 pub use scheduler::Scheduler;
 

@@ -29,6 +29,15 @@ impl<K: Send + 'static, S: Default + Send + 'static> Keys<K, S> {
         }
     }
 
+    /// The table, unless its keys are leaving already.
+    #[cfg(feature = "test-util")]
+    pub(super) fn get(&self) -> Option<&Table<K, S>> {
+        match self {
+            Self::Table(table) => Some(table),
+            Self::Leaving(_) => None,
+        }
+    }
+
     /// Calls `finish` with one key after the other, as long as there is room for what it emits; goes on
     /// from there when it is called again. What a call that failed has emitted is taken back.
     pub(super) fn poll_leave<T>(
@@ -65,6 +74,17 @@ pub(crate) struct KeyedLogic<O: KeyedOperator, S> {
 impl<O: KeyedOperator, S> KeyedLogic<O, S> {
     pub(crate) fn new(operator: O, selector: S) -> Self {
         Self { operator, selector, keys: Keys::new() }
+    }
+}
+
+#[cfg(feature = "test-util")]
+impl<O: KeyedOperator, S> KeyedLogic<O, S> {
+    pub(crate) fn operator(&self) -> &O {
+        &self.operator
+    }
+
+    pub(crate) fn keys(&self) -> Option<&Table<O::Key, O::State>> {
+        self.keys.get()
     }
 }
 

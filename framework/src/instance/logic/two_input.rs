@@ -8,6 +8,8 @@ use crate::event::Event;
 use crate::grouping::{Grouping, Target, Targets};
 use crate::key::{KeySelector, key_hash};
 use crate::operator::{KeyedTwoInput, TwoInput};
+#[cfg(feature = "test-util")]
+use crate::state::Table;
 use crate::time::EventTime;
 use std::borrow::Borrow;
 use std::task::{self, Poll};
@@ -118,6 +120,17 @@ pub(crate) struct KeyedTwoInputLogic<O: KeyedTwoInput, L, R> {
 impl<O: KeyedTwoInput, L, R> KeyedTwoInputLogic<O, L, R> {
     pub(crate) fn new(operator: O, left: L, right: R) -> Self {
         Self { operator, left, right, keys: Keys::new() }
+    }
+}
+
+#[cfg(feature = "test-util")]
+impl<O: KeyedTwoInput, L, R> KeyedTwoInputLogic<O, L, R> {
+    pub(crate) fn operator(&self) -> &O {
+        &self.operator
+    }
+
+    pub(crate) fn keys(&self) -> Option<&Table<O::Key, O::State>> {
+        self.keys.get()
     }
 }
 
