@@ -15,6 +15,8 @@ mod operator;
 mod output;
 mod pacer;
 mod source;
+#[cfg(test)]
+mod tests;
 
 pub(crate) use channels::{ChannelFan, TypedChannel};
 pub(crate) use control::{Command, ControlCell};

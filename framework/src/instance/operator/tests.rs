@@ -1,57 +1,15 @@
 use super::*;
-use crate::component::{Context, OnError};
+use crate::component::Context;
 use crate::grouping::{Grouping, Shuffle, Targets};
 use crate::id::{Attempt, InstanceId};
-use crate::instance::{Edge, Fan, Sending};
-use crate::instance::{Reports, RoutedEdge};
+use crate::instance::tests::{Inbox, Notes, Wakes, link_to, seat};
+use crate::instance::{Edge, Fan, RoutedEdge, Sending};
 use crate::key::KeyGroups;
-use crate::link::{Lane, LinkLimits, LinkSender, LinkState, Mailbox};
+use crate::link::{Lane, LinkLimits, LinkSender, LinkState};
 use crate::metrics::Counts;
 use crate::time::{EventTime, ManualClock, Watermark};
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
-use std::task::{Wake, Waker};
+use std::task::Waker;
 use std::time::Duration;
-
-#[derive(Default)]
-struct Inbox(Mutex<VecDeque<Frame>>);
-
-impl Mailbox for Inbox {
-    fn deliver(&self, frame: Frame) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).push_back(frame);
-    }
-}
-
-impl Inbox {
-    fn pop(&self) -> Option<Frame> {
-        self.0.lock().unwrap().pop_front()
-    }
-}
-
-#[derive(Default)]
-struct Notes(Mutex<Vec<String>>);
-
-impl Reports for Notes {
-    fn report(&self, report: Report) {
-        let text = match report {
-            Report::Ready => "ready".to_owned(),
-            Report::Broken(failure, comeback) => format!("broken: {failure}, {comeback}"),
-            Report::Restarted => "restarted".to_owned(),
-            Report::Lost(failure) => format!("lost: {failure}"),
-            Report::Ended => "ended".to_owned(),
-        };
-        self.0.lock().unwrap().push(text);
-    }
-}
-
-#[derive(Default)]
-struct Wakes(AtomicUsize);
-
-impl Wake for Wakes {
-    fn wake(self: Arc<Self>) {
-        self.0.fetch_add(1, Ordering::SeqCst);
-    }
-}
 
 /// Emits each number `copies` times; what a number does otherwise is in its value.
 struct Odd {
@@ -107,38 +65,12 @@ impl Bench {
     fn new(links: usize, receivers: usize, copies: usize, limits: LinkLimits) -> Self {
         let clock = ManualClock::new();
         let notes = Arc::new(Notes::default());
-        let pace = Arc::new(crate::link::Pace::default());
         let mail = Arc::new(Inbox::default());
-        let seat = Seat {
-            ctx: Context {
-                job: "bench".into(),
-                instance: InstanceId::new("odd", 0),
-                parallelism: 1,
-                split: crate::component::Split { index: 0, count: 1 },
-                clock: Arc::new(clock.clone()),
-            },
-            attempt: Attempt::FIRST,
-            links,
-            pace: Arc::clone(&pace),
-            control: Arc::default(),
-            counters: Arc::default(),
-            on_error: OnError::Skip,
-            streams: [Arc::from("bench")].into(),
-            stream_of: vec![0; links].into(),
-            reports: Arc::clone(&notes) as Arc<dyn Reports>,
-        };
+        let seat = seat("odd", links, &clock, &notes);
         let (control, counters) = (Arc::clone(&seat.control), Arc::clone(&seat.counters));
-        pace.publish(1);
+        seat.pace.publish(1);
         let link = |mailbox: &Arc<Inbox>, index, counters: &Arc<crate::metrics::Counters>| {
-            let pace = Arc::new(crate::link::Pace::default());
-            pace.publish(1);
-            LinkSender {
-                state: LinkState::new(limits, pace),
-                mailbox: Arc::clone(mailbox) as Arc<dyn Mailbox>,
-                index: LinkIndex(index),
-                attempt: Attempt::FIRST,
-                counters: Arc::clone(counters),
-            }
+            link_to(mailbox, index, limits, counters)
         };
         let upstream = Arc::default();
         let senders = (0..links).map(|i| Lane::new(link(&mail, i as u32, &upstream), 1)).collect();
@@ -175,18 +107,12 @@ impl Bench {
     }
 
     fn wakes(&self) -> usize {
-        self.wakes.0.load(Ordering::SeqCst)
+        self.wakes.count()
     }
 
     /// What receiver `i` has got since the last look, with its control elements.
     fn receive(&self, i: usize) -> Vec<Result<i64, Control>> {
-        let mut seen = Vec::new();
-        while let Some(frame) = self.receivers[i].pop() {
-            let (batch, control, _credit) = frame.open::<i64>();
-            seen.extend(batch.into_iter().flat_map(|b| *b).map(Ok));
-            seen.extend(control.map(Err));
-        }
-        seen
+        self.receivers[i].open_all()
     }
 
     fn counts(&self) -> Counts {
@@ -194,7 +120,7 @@ impl Bench {
     }
 
     fn notes(&self) -> Vec<String> {
-        self.notes.0.lock().unwrap().clone()
+        self.notes.all()
     }
 }
 

@@ -519,3 +519,6 @@ impl<S: Source> fmt::Debug for SourceMachine<S> {
             .finish_non_exhaustive()
     }
 }
+
+#[cfg(test)]
+mod tests;
