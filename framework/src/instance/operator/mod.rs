@@ -351,8 +351,12 @@ impl<L: Logic> OperatorMachine<L> {
         match finished.unwrap_or_else(|panic| Poll::Ready(Err(panic.into()))) {
             Poll::Pending => return false,
             Poll::Ready(Ok(())) => {
-                self.output.control(Control::End);
-                self.phase = Phase::Finished;
+                // Nothing is finished behind a failure that the last batch brings up.
+                self.output.route();
+                if !self.lost_in_step() {
+                    self.output.control(Control::End);
+                    self.phase = Phase::Finished;
+                }
             }
             Poll::Ready(Err(cause)) => self.lose(cause, None),
         }
@@ -376,9 +380,21 @@ impl<L: Logic> OperatorMachine<L> {
     }
 
     /// Lets what can leave, leave, since this poll is over; says whether frames wait for credit.
+    /// A closure that fails the job does so now, and not when there is more to read.
     fn release(&mut self, now: Moment, waker: &Waker) -> bool {
         self.output.flush(now);
-        self.output.is_blocked(waker)
+        let blocked = self.output.is_blocked(waker);
+        self.lost_in_step();
+        blocked
+    }
+
+    /// Whether the instance is lost, because a closure behind it has failed and the job is to end with
+    /// that.
+    fn lost_in_step(&mut self) -> bool {
+        let Some(failure) = self.output.take_failure() else { return false };
+        self.phase = Phase::Broken;
+        self.seat.reports.report(Report::Lost(failure));
+        true
     }
 
     /// Drops the component, within the time that it has to come to its end.
@@ -531,9 +547,7 @@ impl<L: Logic> Machine for OperatorMachine<L> {
                 return;
             }
             let blocked = self.output.is_blocked(cx.waker());
-            if let Some(failure) = self.output.take_failure() {
-                self.phase = Phase::Broken;
-                self.seat.reports.report(Report::Lost(failure));
+            if self.lost_in_step() {
                 continue;
             }
             if blocked {

@@ -414,10 +414,25 @@ impl<S: Source> SourceMachine<S> {
     }
 
     /// Lets what can leave, leave: blocked or not, there is nothing to do before a credit, an event or
-    /// an order.
+    /// an order. A closure that fails the job does so now, and not when there is more to read.
     fn release(&mut self, now: Moment, waker: &Waker) {
         self.output.flush(now);
         self.output.is_blocked(waker);
+        self.lost_in_step();
+    }
+
+    /// Whether the instance is lost, because a closure behind it has failed and the job is to end with
+    /// that. While it comes to its end already, it is too late for another cause.
+    fn lost_in_step(&mut self) -> bool {
+        let Some(failure) = self.output.take_failure() else { return false };
+        let open = matches!(self.phase, Phase::New | Phase::Running);
+        if open {
+            self.phase = Phase::Lost;
+            self.seat.reports.report(Report::Lost(failure));
+        } else {
+            drop_quietly(failure);
+        }
+        open
     }
 
     fn rebuild_broken(&mut self) {
@@ -459,16 +474,18 @@ impl<S: Source> Machine for SourceMachine<S> {
             if self.seat.control.has(Command::Retire) && (open || self.phase == Phase::Lost) {
                 self.end(false);
             } else if open && (all_ended || self.seat.control.has(Command::Drain)) {
-                self.end(true);
+                // Nothing is finished behind a failure that the last batch brings up.
+                self.output.route();
+                if !self.lost_in_step() {
+                    self.end(true);
+                }
             }
             if self.phase == Phase::Lost {
                 self.release(now, cx.waker());
                 return;
             }
             let blocked = self.output.is_blocked(cx.waker());
-            if let Some(failure) = self.output.take_failure() {
-                self.phase = Phase::Lost;
-                self.seat.reports.report(Report::Lost(failure));
+            if self.lost_in_step() {
                 continue;
             }
             if blocked {

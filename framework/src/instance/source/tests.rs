@@ -3,12 +3,13 @@ use crate::component::{Component, OnError};
 use crate::grouping::{Shuffle, Targets};
 use crate::id::InstanceId;
 use crate::instance::tests::{Inbox, Notes, Wakes, link_to, seat};
-use crate::instance::{ControlCell, Fan, RoutedEdge, Sending};
+use crate::instance::{ControlCell, Edge, Fan, RoutedEdge, Sending, StepsEdge};
 use crate::key::KeyGroups;
 use crate::link::LinkLimits;
 use crate::metrics::{Counters, Counts};
+use crate::step::{Here, StepInfo, TryMap};
 use crate::time::{Clock, ManualClock};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 /// What one call of `next` does.
 #[derive(Clone, Copy, Debug)]
@@ -23,14 +24,17 @@ enum Act {
     Fatal,
     /// Emits, and panics if it is the first time.
     PanicOnce(i64),
+    /// Emits, and gives the order to retire.
+    Retire(i64),
 }
-use Act::{Emit, Error, Flood, PanicOnce, Sleep};
+use Act::{Emit, Error, Flood, PanicOnce, Retire, Sleep};
 
 /// Does what stands in its script, a list for each split, and ends behind it. With or without a position.
 #[derive(Clone)]
 struct Script<const RESUMES: bool> {
     acts: Arc<Vec<Vec<Act>>>,
     clock: ManualClock,
+    control: Arc<ControlCell>,
     split: usize,
     at: usize,
     struck: Arc<AtomicBool>,
@@ -86,6 +90,10 @@ impl<const RESUMES: bool> Source for Script<RESUMES> {
                 out.emit(n);
                 assert!(self.struck.swap(true, Ordering::SeqCst), "on cue");
             }
+            Retire(n) => {
+                out.emit(n);
+                self.control.give(Command::Retire);
+            }
         }
         Ok(Progress::More)
     }
@@ -102,17 +110,27 @@ struct Bench<const RESUMES: bool> {
     clock: ManualClock,
 }
 
+/// An edge of any kind.
+type Way = Box<dyn Edge<i64>>;
+
+fn sending(counters: &Arc<Counters>) -> Sending {
+    Sending { instance: InstanceId::new("script", 0), counters: Arc::clone(counters) }
+}
+
 /// What a bench is built with, beside the script.
+#[derive(Clone, Copy)]
 struct Setting {
     rate: Option<f64>,
     on_error: OnError,
     limits: LinkLimits,
+    /// Between the source and the receiver.
+    step: fn(Way, &Arc<Counters>) -> Way,
 }
 
 impl Default for Setting {
     fn default() -> Self {
         let limits = LinkLimits { frames: 64, ..LinkLimits::default() };
-        Self { rate: None, on_error: OnError::Skip, limits }
+        Self { rate: None, on_error: OnError::Skip, limits, step: |edge, _| edge }
     }
 }
 
@@ -125,18 +143,17 @@ impl<const RESUMES: bool> Bench<RESUMES> {
         let (control, counters) = (Arc::clone(&seat.control), Arc::clone(&seat.counters));
         let targets = Targets { sender: 0, instances: 1, key_groups: KeyGroups::DEFAULT };
         let links = vec![link_to(&receiver, 0, setting.limits, &counters)];
-        let sender =
-            Sending { instance: InstanceId::new("script", 0), counters: Arc::clone(&counters) };
+        let sender = sending(&counters);
         let edge = RoutedEdge::new(sender, "next".into(), Shuffle::new(), targets, links);
-        let outlets = Outlets {
-            stream: Fan::new(vec![Box::new(edge)], Arc::clone(&counters)),
-            channels: Vec::new(),
-        };
+        let edge = (setting.step)(Box::new(edge), &counters);
+        let stream = Fan::new(vec![edge], Arc::clone(&counters));
+        let outlets = Outlets { stream, channels: Vec::new() };
         let count = acts.len();
         let splits: Vec<_> = (0..count).map(|index| Split { index, count }).collect();
         let script = Script {
             acts: Arc::new(acts),
             clock: clock.clone(),
+            control: Arc::clone(&control),
             split: 0,
             at: 0,
             struck: Arc::default(),
@@ -337,6 +354,48 @@ fn without_a_position_a_split_begins_again() {
     assert_eq!(bench.read(), [1, 2, 3]);
     let counts = bench.counts();
     assert_eq!((counts.emitted, counts.failed, counts.restarts), (4, 1, 1));
+}
+
+/// A closure behind the source that accepts no twos.
+fn no_twos(next: Way, counters: &Arc<Counters>) -> Way {
+    let step = |n: &i64| if *n == 2 { Err("no twos".into()) } else { Ok(*n) };
+    let info = StepInfo {
+        name: "try_map#1 after script".into(),
+        on_error: OnError::Fail,
+        failed: AtomicU64::default(),
+    };
+    let steps = TryMap::after(Here, 0, step);
+    let next = Fan::new(vec![next], Arc::clone(counters));
+    let infos = [Arc::new(info)].into();
+    Box::new(StepsEdge::<i64, _>::new(sending(counters), steps, infos, next))
+}
+
+/// Whether it is silent after that or at its end, it tells at once, and nothing is finished.
+#[test]
+fn a_step_that_is_to_fail_the_job_does_so_at_once() {
+    for silence in [vec![], vec![Sleep(3_600_000)]] {
+        let mut acts = vec![Emit(1), Emit(2), Emit(3)];
+        acts.extend(silence);
+        let setting = Setting { step: no_twos, ..Setting::default() };
+        let mut bench = Bench::<true>::reading(vec![acts], setting);
+        assert_eq!(bench.show(), "[Ok(1), Ok(3)]");
+        let lost = "lost: script[0], try_map#1 after script: error: no twos";
+        assert_eq!(bench.notes.all(), ["ready", lost]);
+        assert_eq!(bench.show(), "[]", "a lost source reads on");
+        bench.control.give(Command::Retire);
+        assert_eq!(bench.show(), "[Err(Close)]");
+        assert_eq!(bench.notes.all()[2..], ["ended"]);
+    }
+}
+
+/// The job fails for another reason already: there is one cause, and one close.
+#[test]
+fn a_step_that_fails_while_the_source_retires_is_no_second_cause() {
+    let setting = Setting { step: no_twos, ..Setting::default() };
+    let mut bench = Bench::<true>::reading(vec![vec![Emit(1), Retire(2), Emit(3)]], setting);
+    assert_eq!(bench.show(), "[Ok(1), Err(Close)]");
+    assert_eq!(bench.notes.all(), ["ready", "ended"]);
+    assert_eq!(bench.counts().lost_in_steps, 1);
 }
 
 #[test]

@@ -1,0 +1,139 @@
+//! A closure on an edge that is to fail the job does so at once, and nothing behind it is finished.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+use streamwork::prelude::*;
+use streamwork::{Clock, IntoStream, Moment, testing};
+
+const HOUR: Duration = Duration::from_secs(3_600);
+
+/// The clock of the job that runs.
+type SharedClock = Arc<OnceLock<Arc<dyn Clock>>>;
+
+/// Emits one, two and three. Then it is at its end, or is silent for an hour and breaks.
+#[derive(Component, Clone, Debug)]
+struct Three {
+    silent: bool,
+    clock: SharedClock,
+    #[state]
+    emitted: u64,
+}
+
+impl Three {
+    fn new(silent: bool, clock: &SharedClock) -> Self {
+        Self { silent, clock: Arc::clone(clock), emitted: 0 }
+    }
+}
+
+impl Source for Three {
+    type Out = u64;
+
+    async fn setup(&mut self, ctx: &Context) -> Result<()> {
+        self.clock.get_or_init(|| Arc::clone(ctx.clock()));
+        Ok(())
+    }
+
+    async fn next(&mut self, out: &mut Emitter<u64>) -> Result<Progress> {
+        if self.emitted < 3 {
+            self.emitted += 1;
+            out.emit(self.emitted);
+            return Ok(Progress::More);
+        }
+        if !self.silent {
+            return Ok(Progress::End);
+        }
+        let clock = self.clock.get().expect("it is set up");
+        clock.sleep_until(clock.now() + HOUR).await;
+        Err(Fatal::new("an hour has passed").into())
+    }
+}
+
+/// Passes everything on.
+#[derive(Component, Clone, Debug)]
+struct Pass;
+
+impl Operator for Pass {
+    type In = u64;
+    type Out = u64;
+
+    fn apply(&mut self, n: u64, out: &mut Emitter<u64>) -> Result<()> {
+        out.emit(n);
+        Ok(())
+    }
+}
+
+/// Passes everything on when it is at its end.
+#[derive(Component, Clone, Debug, Default)]
+struct Late(Vec<u64>);
+
+impl Operator for Late {
+    type In = u64;
+    type Out = u64;
+
+    fn apply(&mut self, n: u64, _: &mut Emitter<u64>) -> Result<()> {
+        self.0.push(n);
+        Ok(())
+    }
+
+    fn finish(&mut self, out: &mut Emitter<u64>) -> Result<()> {
+        out.extend(self.0.drain(..));
+        Ok(())
+    }
+}
+
+/// Counts how often it was finished.
+#[derive(Component, Clone, Debug, Default)]
+struct Finishes(Arc<AtomicU64>);
+
+impl Sink for Finishes {
+    type In = u64;
+
+    fn write(&mut self, _: u64) -> Result<()> {
+        Ok(())
+    }
+
+    fn finish(&mut self) -> Result<()> {
+        self.0.fetch_add(1, Ordering::Relaxed);
+        Ok(())
+    }
+}
+
+/// Runs a job that accepts no twos, in many interleavings.
+fn check<S: IntoStream<Event = u64>>(build: impl Fn(&Job, &SharedClock) -> S) {
+    testing::every_seed(0..100, |scheduler| {
+        let sink = Finishes::default();
+        let job = Job::new("no-twos");
+        let clock = SharedClock::default();
+        build(&job, &clock)
+            .into_stream()
+            .try_map(|n| if *n == 2 { Err("no twos".into()) } else { Ok(*n) })
+            .on_error(OnError::Fail)
+            .sink(sink.clone());
+        let error = scheduler.run(job).expect_err("a two passed");
+        assert!(error.to_string().ends_with(": error: no twos"), "{error}");
+        assert_eq!(sink.0.load(Ordering::Relaxed), 0, "a job that failed was finished");
+        let now = clock.get().expect("a source was set up").now();
+        assert!(now < Moment::START + HOUR, "it was silent first");
+    });
+}
+
+#[test]
+fn a_source_that_falls_silent_hides_no_failure() {
+    check(|job, clock| job.source(Three::new(true, clock)));
+}
+
+#[test]
+fn an_operator_that_falls_silent_hides_no_failure() {
+    check(|job, clock| job.source(Three::new(true, clock)).apply(Pass));
+}
+
+#[test]
+fn a_failure_in_the_last_batch_of_a_source_finishes_nothing() {
+    check(|job, clock| job.source(Three::new(false, clock)));
+}
+
+#[test]
+fn a_failure_in_the_last_batch_of_an_operator_finishes_nothing() {
+    check(|job, clock| job.source(Three::new(false, clock)).apply(Late::default()));
+}
