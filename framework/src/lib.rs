@@ -43,7 +43,7 @@
 //! | feature | default | adds |
 //! |---|---|---|
 //! | `macros` | yes | `#[derive(Event)]`, `#[derive(Component)]`, `#[derive(Key)]` |
-//! | `test-util` | no | the `testing` module: a seeded scheduler and faults on cue |
+//! | `test-util` | no | the `testing` module: operators and whole jobs under test, faults on cue |
 
 extern crate self as streamwork;
 
@@ -109,3 +109,7 @@ pub use time::{Clock, EventTime, ManualClock, Moment, SystemClock, Watermark};
 #[cfg(doctest)]
 #[doc = include_str!("../../README.md")]
 struct Readme;
+
+#[cfg(all(doctest, feature = "test-util"))]
+#[doc = include_str!("../../docs/test-your-operator.md")]
+struct TestYourOperator;

@@ -1,5 +1,13 @@
-//! For tests (feature `test-util`): a whole job on one thread in an order that a seed decides, and
-//! faults on cue.
+//! For tests (feature `test-util`).
+//!
+//! | to test | use |
+//! |---|---|
+//! | one operator, event by event | [`Harness`], [`KeyedHarness`], [`TwoInputHarness`], [`KeyedTwoInputHarness`] |
+//! | a part of a job | [`collect`], [`try_collect`] |
+//! | a job, on one thread and without waiting | [`run`] |
+//! | a job in many orders of events | [`every_seed`], [`Scheduler`] |
+//! | that something holds for every event | [`Checker`] |
+//! | what happens when user code fails | [`Fault`], [`Faulty`] |
 //!
 //! ```
 //! use streamwork::prelude::*;
