@@ -109,7 +109,3 @@ pub use time::{Clock, EventTime, ManualClock, Moment, SystemClock, Watermark};
 #[cfg(doctest)]
 #[doc = include_str!("../../README.md")]
 struct Readme;
-
-#[cfg(all(doctest, feature = "test-util"))]
-#[doc = include_str!("../../docs/test-your-operator.md")]
-struct TestYourOperator;
