@@ -47,25 +47,67 @@ impl InputArgs {
         instances: usize,
         simulate: fn(u64) -> String,
     ) -> Result<InputLines, Usage> {
+        let given = self.given(instances)?;
+        Ok(given.unwrap_or_else(|| simulated(self.seed(), self.events, simulate)))
+    }
+
+    /// The lines for each of two sources of one instance. The peer of the second is on the next port;
+    /// a file is read by both, each for itself, which a pipe refuses when it is opened; of the
+    /// simulated lines each makes half.
+    ///
+    /// # Errors
+    /// Options that do not go together, and standard input, which only one of the two could read.
+    pub fn two(&self, simulate: fn(u64) -> String) -> Result<[InputLines; 2], Usage> {
+        if self.input.as_ref().is_some_and(|path| path.as_os_str() == "-") {
+            return Err(Usage::new(
+                "--input - can't be read by both sources: name a file, or use --connect",
+            ));
+        }
+        match self.given(2)? {
+            Some(InputLines::Tcp(first)) => {
+                let next = self.connect.as_deref().and_then(next_port);
+                let second = next.map_or_else(|| first.clone(), |a| Box::new(TcpLines::connect(a)));
+                Ok([InputLines::Tcp(first), InputLines::Tcp(second)])
+            }
+            Some(given) => Ok([given.clone(), given]),
+            None => {
+                let seed = self.seed();
+                let half = |up: u64| self.events.map(|events| events / 2 + (events % 2) * up);
+                Ok([simulated(seed, half(1), simulate), simulated(!seed, half(0), simulate)])
+            }
+        }
+    }
+
+    /// The lines of the peer or the file that is named, if one is; else the input is simulated.
+    ///
+    /// # Errors
+    /// Options that do not go together.
+    pub fn given(&self, instances: usize) -> Result<Option<InputLines>, Usage> {
         match (&self.connect, &self.input) {
             (Some(address), _) => {
                 self.refuse_simulation("--connect", "the peer's lines are the events")?;
                 check_ports(address, instances)?;
-                Ok(InputLines::Tcp(Box::new(TcpLines::connect(address))))
+                Ok(Some(InputLines::Tcp(Box::new(TcpLines::connect(address)))))
             }
             (None, Some(path)) => {
                 self.refuse_simulation("--input", "the file's lines are the events")?;
                 let stdin = path.as_os_str() == "-";
-                Ok(InputLines::File(if stdin { Lines::stdin() } else { Lines::open(path) }))
+                Ok(Some(InputLines::File(if stdin { Lines::stdin() } else { Lines::open(path) })))
             }
-            (None, None) => {
-                let lines = Generator::seeded(self.seed.unwrap_or(Self::SEED), simulate);
-                Ok(InputLines::Simulated(match self.events {
-                    Some(events) => lines.events(events),
-                    None => lines,
-                }))
-            }
+            (None, None) => Ok(None),
         }
+    }
+
+    /// The seed of a simulated input.
+    #[must_use]
+    pub fn seed(&self) -> u64 {
+        self.seed.unwrap_or(Self::SEED)
+    }
+
+    /// The number of events after which a simulated input ends, if it does.
+    #[must_use]
+    pub fn events(&self) -> Option<u64> {
+        self.events
     }
 
     /// The events per second to hold the input to, if any.
@@ -117,6 +159,20 @@ fn check_ports(address: &str, instances: usize) -> Result<(), Usage> {
         }
         _ => Ok(()),
     }
+}
+
+/// The address with the next port.
+fn next_port(address: &str) -> Option<String> {
+    let (host, port) = parts(address)?;
+    Some(format!("{host}:{}", port.checked_add(1)?))
+}
+
+fn simulated(seed: u64, events: Option<u64>, simulate: fn(u64) -> String) -> InputLines {
+    let lines = Generator::seeded(seed, simulate);
+    InputLines::Simulated(match events {
+        Some(events) => lines.events(events),
+        None => lines,
+    })
 }
 
 /// Lines made from random numbers.
@@ -224,6 +280,13 @@ mod tests {
         for text in ["", "localhost", ":1", "localhost:0", "localhost:65536", "::1:9990"] {
             assert!(address(text).is_err(), "{text}");
         }
+    }
+
+    #[test]
+    fn the_second_source_has_the_next_port() {
+        assert_eq!(next_port("h:9990").as_deref(), Some("h:9991"));
+        assert_eq!(next_port("[::1]:9990").as_deref(), Some("[::1]:9991"));
+        assert_eq!(next_port("h:65535"), None);
     }
 
     #[test]

@@ -4,6 +4,15 @@
 //! Each program is a file in `src/bin` that reads its options and hands a [`Job`](streamwork::Job) to
 //! [`run`]; the job itself is built by a function in [`jobs`].
 //!
+//! | program | shows |
+//! |---|---|
+//! | `vehicle-count` | a source and an operator (chapter 2) |
+//! | `parallel-vehicle-count` | several instances, and groupings (chapter 3) |
+//! | `stream-fork` | one stream that two operators read (chapter 4) |
+//! | `stream-split` | one source that emits into two streams, by a channel (chapter 4) |
+//! | `stream-merge` | one operator that reads two streams (chapter 4) |
+//! | `workload`, `latency` | what it costs |
+//!
 //! | exit code | means |
 //! |---|---|
 //! | 0 | the job finished, or was drained or stopped; or nobody reads standard output any more |

@@ -1,9 +1,18 @@
 //! The jobs of the example programs, as functions that build them.
 
+mod bridge;
+mod counts;
 mod parallel_vehicle_count;
+mod stream_fork;
+mod stream_merge;
+mod stream_split;
 mod vehicle_count;
 
+pub use bridge::{Bridge, TollBooth};
 pub use parallel_vehicle_count::{By, Instances, parallel_vehicle_count};
+pub use stream_fork::{STREAM_FORK, stream_fork};
+pub use stream_merge::{STREAM_MERGE, stream_merge};
+pub use stream_split::{STREAM_SPLIT, stream_split};
 pub use vehicle_count::{SensorReader, VehicleCounter, random_vehicle, vehicle_count};
 
 use crate::console::Console;

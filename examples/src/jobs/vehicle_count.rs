@@ -2,10 +2,8 @@
 //! type.
 
 use super::Setting;
+use super::counts::Counts;
 use crate::console::Console;
-use std::cmp::Ordering;
-use std::collections::BTreeMap;
-use std::fmt::Write;
 use streamwork::StateField;
 use streamwork::prelude::*;
 
@@ -115,7 +113,7 @@ impl VehicleCounter {
 #[derive(Component, Clone, Debug)]
 #[component(name = "vehicle-counter")]
 pub struct VehicleCounter {
-    counts: BTreeMap<Kind, u64>,
+    counts: Counts,
     console: Console,
     label: Label,
 }
@@ -124,7 +122,7 @@ impl VehicleCounter {
     /// Has counted nothing yet.
     #[must_use]
     pub fn new(console: Console) -> Self {
-        Self { counts: BTreeMap::new(), console, label: Label::new("VehicleCounter") }
+        Self { counts: Counts::default(), console, label: Label::new("VehicleCounter") }
     }
 
     /// Also prints which instance it is.
@@ -145,12 +143,8 @@ impl Operator for VehicleCounter {
     }
 
     fn apply(&mut self, vehicle: String, _: &mut Emitter<Nothing>) -> Result<()> {
-        *self.counts.entry(Kind(vehicle)).or_default() += 1;
-        let mut block = format!("{} --> \n", self.label.text);
-        for (Kind(vehicle), count) in &self.counts {
-            writeln!(block, "  {vehicle}: {count}")?;
-        }
-        self.console.print(&block)
+        self.counts.add(vehicle);
+        self.console.print(&format!("{} --> \n{}", self.label.text, self.counts))
     }
 }
 
@@ -175,22 +169,6 @@ impl Label {
     }
 }
 
-/// A type of vehicle. The order is that of UTF-16 units, as in the book's programs.
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct Kind(String);
-
-impl Ord for Kind {
-    fn cmp(&self, other: &Self) -> Ordering {
-        self.0.encode_utf16().cmp(other.0.encode_utf16())
-    }
-}
-
-impl PartialOrd for Kind {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
 /// A vehicle for a random number; more than half of them are cars.
 #[must_use]
 pub fn random_vehicle(random: u64) -> String {
@@ -202,16 +180,4 @@ pub fn random_vehicle(random: u64) -> String {
         _ => "motorcycle",
     };
     kind.to_owned()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn kinds_are_in_the_order_of_utf_16() {
-        let mut kinds = ["car", "\u{ffff}", "\u{10000}", "", "camión", " car", "Car"];
-        kinds.sort_by_key(|kind| Kind((*kind).to_owned()));
-        assert_eq!(kinds, ["", " car", "Car", "camión", "car", "\u{10000}", "\u{ffff}"]);
-    }
 }
