@@ -2,6 +2,7 @@
 
 mod bridge;
 mod counts;
+pub mod fraud;
 mod parallel_vehicle_count;
 mod stream_fork;
 mod stream_merge;
