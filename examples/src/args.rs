@@ -3,6 +3,7 @@
 use crate::console::Console;
 use crate::input::InputArgs;
 use crate::jobs::Setting;
+use crate::logging;
 use crate::run::Usage;
 use clap::{Args, ValueEnum};
 use std::fmt;
@@ -82,6 +83,16 @@ pub struct LogArgs {
     /// Log lines are JSON objects
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+impl LogArgs {
+    /// Starts logging, for a program that does not [`run`](crate::run) its job by the common options.
+    ///
+    /// # Panics
+    /// If a program starts it twice.
+    pub fn start(self) {
+        logging::start(self);
+    }
 }
 
 #[derive(ValueEnum, Clone, Copy, Debug)]

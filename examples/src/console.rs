@@ -79,6 +79,22 @@ impl Console {
     }
 }
 
+/// Prints whole lines to standard output, for a program that prints what it found in the end. If nobody
+/// reads any more, somebody has seen enough: that is no error.
+///
+/// ```
+/// examples::say("three events\n").unwrap();
+/// ```
+///
+/// # Errors
+/// They cannot be written.
+pub fn say(lines: &str) -> io::Result<()> {
+    match write_out(lines) {
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        written => written,
+    }
+}
+
 fn write_out(block: &str) -> io::Result<()> {
     let mut stdout = io::stdout().lock();
     stdout.write_all(block.as_bytes())?;

@@ -11,6 +11,12 @@
 //! | `stream-fork` | one stream that two operators read (chapter 4) |
 //! | `stream-split` | one source that emits into two streams, by a channel (chapter 4) |
 //! | `stream-merge` | one operator that reads two streams (chapter 4) |
+//! | `fraud-detection` | a graph of five components, history by key, and a fan-in (chapter 4) |
+//! | `own-source` | a source of one's own, with a position |
+//! | `own-sink` | a sink of one's own, which gathers and flushes |
+//! | `own-grouping` | a grouping of one's own |
+//! | `inside-tokio` | a job within an asynchronous program |
+//! | `several-jobs` | several jobs in one program, of which one fails |
 //! | `workload`, `latency` | what it costs |
 //!
 //! | exit code | means |
@@ -29,7 +35,7 @@ mod run;
 mod signals;
 
 pub use args::{Common, LogArgs, count, instances};
-pub use console::Console;
+pub use console::{Console, say};
 pub use input::{InputArgs, InputLines, InputPosition};
 pub use jobs::Setting;
 pub use run::{Usage, fail, run};

@@ -14,7 +14,6 @@
 
 use anyhow::Context as _;
 use clap::Parser;
-use std::io::Write;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -126,9 +125,5 @@ fn main() -> anyhow::Result<()> {
         "latency events={} p50={p50} p99={p99} max={max}\nstop took={stop}\nkill took={kill}\n",
         times.len()
     );
-    match std::io::stdout().write_all(lines.as_bytes()) {
-        // Whoever read them has seen enough.
-        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
-        written => Ok(written?),
-    }
+    Ok(examples::say(&lines)?)
 }

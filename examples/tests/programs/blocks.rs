@@ -2,14 +2,9 @@
 //! blocks of the one before are there.
 
 use crate::harness::{
-    Block, Counts, PARALLEL_VEHICLE_COUNT, Program, VEHICLE_COUNT, accept, naive_counts, two_ports,
+    Block, Counts, PARALLEL_VEHICLE_COUNT, Program, VEHICLE_COUNT, accept, naive_counts, send,
+    two_ports,
 };
-use std::io::Write;
-use std::net::TcpStream;
-
-fn send(mut peer: &TcpStream, line: &str) {
-    peer.write_all(line.as_bytes()).expect("the program reads");
-}
 
 #[test]
 fn vehicle_count_prints_each_vehicle_and_all_counts() {

@@ -1,10 +1,15 @@
 //! Ends that are no failure: nobody listens any more, or somebody asks.
 
-use crate::harness::{PARALLEL_VEHICLE_COUNT, Program, VEHICLE_COUNT};
+use crate::harness::{
+    FRAUD_DETECTION, PARALLEL_VEHICLE_COUNT, Program, STREAM_FORK, STREAM_MERGE, STREAM_SPLIT,
+    VEHICLE_COUNT,
+};
 
 #[test]
 fn a_broken_pipe_ends_quietly() {
-    for program in [VEHICLE_COUNT, PARALLEL_VEHICLE_COUNT] {
+    let counts = [VEHICLE_COUNT, PARALLEL_VEHICLE_COUNT];
+    let graphs = [STREAM_FORK, STREAM_SPLIT, STREAM_MERGE, FRAUD_DETECTION];
+    for program in counts.into_iter().chain(graphs) {
         let mut program = Program::start_unread(program, &["--rate", "10000"]);
         program.read_one_byte();
         program.close_stdout();

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
+use std::path::PathBuf;
 use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
 use std::sync::{Arc, Condvar, Mutex, mpsc};
 use std::thread;
@@ -10,6 +11,10 @@ use std::time::Duration;
 
 pub(crate) const VEHICLE_COUNT: &str = env!("CARGO_BIN_EXE_vehicle-count");
 pub(crate) const PARALLEL_VEHICLE_COUNT: &str = env!("CARGO_BIN_EXE_parallel-vehicle-count");
+pub(crate) const STREAM_FORK: &str = env!("CARGO_BIN_EXE_stream-fork");
+pub(crate) const STREAM_SPLIT: &str = env!("CARGO_BIN_EXE_stream-split");
+pub(crate) const STREAM_MERGE: &str = env!("CARGO_BIN_EXE_stream-merge");
+pub(crate) const FRAUD_DETECTION: &str = env!("CARGO_BIN_EXE_fraud-detection");
 pub(crate) const WORKLOAD: &str = env!("CARGO_BIN_EXE_workload");
 
 const DEADLINE: Duration = Duration::from_secs(60);
@@ -106,6 +111,17 @@ impl Program {
         let printed = self.printed_to(self.seen + expected.len());
         assert_eq!(&printed[self.seen..], expected);
         self.seen = printed.len();
+    }
+
+    /// Waits until `end` is printed, and gives what is new then.
+    #[track_caller]
+    pub(crate) fn prints_until(&mut self, end: &str) -> String {
+        let seen = self.seen;
+        let is_there = |text: &str| text.get(seen..).is_some_and(|new| new.contains(end));
+        let printed = self.stdout.as_ref().expect("it is read").wait(is_there);
+        assert!(is_there(&printed), "{end:?} is wanted in:\n{printed}");
+        self.seen = printed.len();
+        printed[seen..].to_owned()
     }
 
     #[track_caller]
@@ -298,6 +314,33 @@ pub(crate) type Counts = BTreeMap<String, u64>;
 pub(crate) enum Block {
     Sensor { instance: usize, kind: String },
     Counter { instance: usize, counts: Counts },
+}
+
+/// Sends a line, as it is.
+pub(crate) fn send(mut peer: &TcpStream, line: &str) {
+    peer.write_all(line.as_bytes()).expect("the program reads");
+}
+
+/// A file that is removed when it is dropped.
+pub(crate) struct TempFile(PathBuf);
+
+impl TempFile {
+    pub(crate) fn new(name: &str, text: &str) -> Self {
+        let path = std::env::temp_dir().join(format!("streamwork-{name}-{}", std::process::id()));
+        std::fs::write(&path, text).expect("there is room");
+        Self(path)
+    }
+
+    pub(crate) fn path(&self) -> &str {
+        self.0.to_str().expect("it is made of UTF-8")
+    }
+}
+
+impl Drop for TempFile {
+    fn drop(&mut self) {
+        // Nothing is lost if it stays.
+        drop(std::fs::remove_file(&self.0));
+    }
 }
 
 /// Counts lines, naively.

@@ -1,6 +1,10 @@
 //! Wrong usage: code 2, and one line that says what is wanted.
 
-use crate::harness::{End, PARALLEL_VEHICLE_COUNT, VEHICLE_COUNT, WORKLOAD, run};
+use crate::harness::{
+    End, FRAUD_DETECTION, PARALLEL_VEHICLE_COUNT, STREAM_FORK, STREAM_MERGE, STREAM_SPLIT,
+    VEHICLE_COUNT, WORKLOAD, run,
+};
+use crate::own::OWN;
 
 #[track_caller]
 fn refused(program: &str, options: &str, parts: &[&str]) -> End {
@@ -65,6 +69,44 @@ fn chaos_needs_a_component_of_the_job() {
 }
 
 #[test]
+fn the_graphs_of_chapter_4_take_the_same_options() {
+    for program in [STREAM_FORK, STREAM_SPLIT, STREAM_MERGE, FRAUD_DETECTION] {
+        refused(program, "--parallelism 0", &["--parallelism", "from 1"]);
+        refused(program, "--rate 0", &["--rate", "a number above 0"]);
+        refused(program, "--events 5 --input f", &["--events", "--input", "simulated"]);
+        refused(program, "--events 5 --connect h:1", &["--events", "--connect", "simulated"]);
+        refused(program, "--delivery exactly-once", &["at-most-once only"]);
+        refused(program, "--web 127.0.0.1:7000", &["--web off"]);
+        let end = run(program, &["--events", "0", "--web", "off", "--json"], "");
+        end.has_code(0).is_quiet();
+        assert_eq!(end.stdout, "");
+        assert!(end.stderr.lines().all(|line| line.starts_with('{')), "{}", end.stderr);
+    }
+    let booths = ["booth/shuffle grouping", "booth clone/fields grouping"];
+    refused(STREAM_FORK, "--chaos panic:windmill:1", &booths);
+    refused(STREAM_SPLIT, "--chaos panic:windmill:1", &booths);
+    refused(STREAM_MERGE, "--chaos panic:windmill:1", &["bridge1", "bridge2", "booth"]);
+    let analyzers = ["average ticket analyzer", "proximity analyzer", "frequency analyzer"];
+    refused(FRAUD_DETECTION, "--chaos panic:windmill:1", &analyzers);
+    refused(FRAUD_DETECTION, "--parallelism 200", &["analyzer", "200", "128"]);
+}
+
+#[test]
+fn two_sources_need_two_inputs() {
+    refused(STREAM_MERGE, "--input -", &["can't be read by both", "--connect"]);
+    refused(STREAM_MERGE, "--connect h:65535", &["65535", "2 sources"]);
+    refused(FRAUD_DETECTION, "--connect h:65535 --sources 2", &["65535", "2 sources"]);
+    refused(FRAUD_DETECTION, "--sources 0", &["--sources", "from 1"]);
+}
+
+#[test]
+fn windows_are_for_a_later_version() {
+    for window in ["fixed", "sliding", "session", "x"] {
+        refused(FRAUD_DETECTION, &format!("--window {window}"), &["no windows", "leave it out"]);
+    }
+}
+
+#[test]
 fn logs_are_as_they_are_asked_for() {
     refused(VEHICLE_COUNT, "--log loud", &["--log", "loud"]);
     let log = |options: &[&str]| {
@@ -98,7 +140,9 @@ fn workloads_are_checked() {
 
 #[test]
 fn help_is_there() {
-    for program in [VEHICLE_COUNT, PARALLEL_VEHICLE_COUNT, WORKLOAD] {
+    let counts = [VEHICLE_COUNT, PARALLEL_VEHICLE_COUNT, WORKLOAD];
+    let graphs = [STREAM_FORK, STREAM_SPLIT, STREAM_MERGE, FRAUD_DETECTION];
+    for program in counts.into_iter().chain(graphs).chain(OWN) {
         let end = run(program, &["--help"], "");
         assert!(end.has_code(0).stdout.contains("Usage:"));
     }
