@@ -3,7 +3,7 @@
 use crate::args;
 use crate::run::Usage;
 use clap::Args;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use streamwork::prelude::*;
 
 /// The options that choose the input.
@@ -52,16 +52,19 @@ impl InputArgs {
     }
 
     /// The lines for each of two sources of one instance. The peer of the second is on the next port;
-    /// a file is read by both, each for itself, which a pipe refuses when it is opened; of the
-    /// simulated lines each makes half.
+    /// a file is read by both, each for itself; of the simulated lines each makes half.
     ///
     /// # Errors
-    /// Options that do not go together, and standard input, which only one of the two could read.
+    /// Options that do not go together, and standard input or a pipe, which one of the two would take
+    /// away from the other.
     pub fn two(&self, simulate: fn(u64) -> String) -> Result<[InputLines; 2], Usage> {
-        if self.input.as_ref().is_some_and(|path| path.as_os_str() == "-") {
-            return Err(Usage::new(
-                "--input - can't be read by both sources: name a file, or use --connect",
-            ));
+        if let Some(path) = &self.input
+            && can_be_read_once(path)
+        {
+            return Err(Usage::new(format!(
+                "--input {} can't be read by both sources: name a file, or use --connect",
+                path.display()
+            )));
         }
         match self.given(2)? {
             Some(InputLines::Tcp(first)) => {
@@ -69,7 +72,8 @@ impl InputArgs {
                 let second = next.map_or_else(|| first.clone(), |a| Box::new(TcpLines::connect(a)));
                 Ok([InputLines::Tcp(first), InputLines::Tcp(second)])
             }
-            Some(given) => Ok([given.clone(), given]),
+            // Clones would stand in for one another where the input has no places to go back to.
+            Some(given) => Ok([self.given(2)?.unwrap_or_else(|| given.clone()), given]),
             None => {
                 let seed = self.seed();
                 let half = |up: u64| self.events.map(|events| events / 2 + (events % 2) * up);
@@ -159,6 +163,23 @@ fn check_ports(address: &str, instances: usize) -> Result<(), Usage> {
         }
         _ => Ok(()),
     }
+}
+
+/// Whether lines that one reader has read are gone for another.
+fn can_be_read_once(path: &Path) -> bool {
+    path.as_os_str() == "-" || is_pipe(path)
+}
+
+#[cfg(unix)]
+fn is_pipe(path: &Path) -> bool {
+    use std::os::unix::fs::FileTypeExt;
+    // What can't be looked at can't be opened either, and that is said then.
+    std::fs::metadata(path).is_ok_and(|data| data.file_type().is_fifo())
+}
+
+#[cfg(not(unix))]
+fn is_pipe(_: &Path) -> bool {
+    false
 }
 
 /// The address with the next port.

@@ -31,7 +31,7 @@ use std::process::ExitCode;
 /// Counts the vehicles of two bridges in one booth (chapter 4): bridge1, bridge2 -> booth
 ///
 /// bridge1 reads from PORT, bridge2 from PORT + 1. A file is read by both, each for itself; standard
-/// input could be read by one only and is refused. Of the simulated vehicles, and of the rate, each
+/// input, or a pipe, could be read by one only and is refused. Of the simulated vehicles, and of the rate, each
 /// bridge has half.
 #[derive(Parser)]
 #[command(name = "stream-merge", version)]

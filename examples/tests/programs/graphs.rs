@@ -210,8 +210,14 @@ fn merge_reads_one_file_with_both_bridges() {
 #[cfg(unix)]
 #[test]
 fn merge_refuses_a_pipe_that_both_bridges_would_read() {
-    let end = run(STREAM_MERGE, &["--input", "/dev/stdin"], "car\nvan\n");
-    end.has_code(1).has_error(&["stream-merge", "/dev/stdin", "bridge"]);
+    for input in ["-", "/dev/stdin"] {
+        let end = run(STREAM_MERGE, &["--input", input], "car\nvan\n");
+        end.has_code(2).has_error(&[input, "can't be read by both", "--connect"]);
+        assert_eq!(end.stdout, "");
+    }
+    let empty = run(STREAM_MERGE, &["--input", "/dev/null"], "");
+    empty.has_code(0).is_quiet().has_end_line(&["status=finished", "events_in=0"]);
+    run(STREAM_MERGE, &["--input", "no-such-file"], "").has_code(1).has_error(&["no-such-file"]);
 }
 
 #[test]
