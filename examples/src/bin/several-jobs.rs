@@ -8,7 +8,7 @@
 //!
 //! ```text
 //! north: finished, 3 readings
-//! south: failed, at "1O" (invalid digit found in string)
+//! south: failed, no number: "1O"
 //! east: finished, 3 readings
 //! ```
 
@@ -19,7 +19,7 @@ use streamwork::prelude::*;
 
 /// A reading that is no number.
 #[derive(Debug, thiserror::Error)]
-#[error("at {text:?} ({source})")]
+#[error("no number: {text:?}")]
 struct NoNumber {
     text: &'static str,
     source: std::num::ParseIntError,

@@ -69,7 +69,7 @@ fn a_job_that_fails_leaves_the_others_alone() {
         SEVERAL_JOBS,
         &[],
         "north: finished, 3 readings\n\
-         south: failed, at \"1O\" (invalid digit found in string)\n\
+         south: failed, no number: \"1O\"\n\
          east: finished, 3 readings\n",
     );
 }
