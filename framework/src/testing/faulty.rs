@@ -266,6 +266,8 @@ impl<S: Source> Source for Faulty<S> {
         self.events.fetch_add(emitted, Ordering::Relaxed);
         if emitted > 0 && fault.hits(next) {
             out.buffer().remove(start);
+            // What went with it into channels: the call was for this event alone.
+            out.parts().1.take_back();
             fault.strike(next)?;
         }
         progress
