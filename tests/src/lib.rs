@@ -3,6 +3,12 @@
 #[cfg(doctest)]
 pub mod book;
 
+mod graphs;
+mod sums;
+
+pub use graphs::RandomGraph;
+pub use sums::assert_adds_up;
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
