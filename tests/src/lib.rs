@@ -3,10 +3,14 @@
 #[cfg(doctest)]
 pub mod book;
 
+mod census;
 mod graphs;
+mod permits;
 mod sums;
 
+pub use census::{Census, Live};
 pub use graphs::RandomGraph;
+pub use permits::{Permits, Waits};
 pub use sums::assert_adds_up;
 
 use std::collections::BTreeMap;

@@ -1,6 +1,7 @@
 use super::super::blueprint::{Blueprint, Connection, EdgeBlueprint, Outputs};
 use super::super::graph::{Edge, Node};
 use super::*;
+use crate::channel::Channel;
 use crate::component::OnError;
 use crate::grouping::Targets;
 use crate::instance::{Machine, Seat, Sending};
@@ -110,6 +111,55 @@ fn all_mistakes_are_listed_in_one_error() {
     }
     assert_eq!(problems.as_slice().len(), 9, "{text}");
     assert!(text.starts_with("9 problems: (1) "), "{text}");
+}
+
+#[test]
+fn four_kinds_of_mistakes_are_one_error_that_names_each_component() {
+    const ALERTS: Channel<u64> = Channel::new("alerts");
+    let mut graph = graph(
+        &[
+            ("reader", Source, 1),
+            ("twin", Operator, 1),
+            ("twin", Operator, 1),
+            ("island", Sink, 1),
+            ("ring-a", Operator, 1),
+            ("ring-b", Operator, 1),
+            ("ring-c", Operator, 1),
+            ("silent", Operator, 1),
+            ("listener", Sink, 1),
+        ],
+        &[(0, 1), (0, 2), (0, 4), (4, 5), (5, 6), (6, 4), (0, 7)],
+    );
+    let alerts = Origin::Channel(ALERTS.info(), Box::new(ALERTS));
+    let stream = graph.add_stream(NodeId(7), alerts);
+    graph.add_edge(Edge {
+        stream,
+        from: NodeId(7),
+        to: NodeId(8),
+        alias: None,
+        by_key: false,
+        blueprint: Box::new(Paper),
+    });
+    let names = ["ring-a", "ring-b", "ring-c"];
+    let found = check(&graph, KeyGroups::DEFAULT);
+    assert_eq!(
+        found,
+        [
+            Problem::DuplicateName { name: "twin".into(), times: 2 },
+            Problem::Unreachable { name: "island".into() },
+            Problem::NoSuchChannel {
+                name: "silent".into(),
+                channel: "alerts (u64)".to_owned(),
+                declared: "none".to_owned(),
+            },
+            Problem::Cycle { names: names.map(ComponentName::from).to_vec() },
+        ]
+    );
+    let text = Problems::new(found).to_string();
+    assert!(text.starts_with("4 problems: (1) "), "{text}");
+    for name in ["twin", "island", "silent", "ring-a -> ring-b -> ring-c -> ring-a"] {
+        assert!(text.contains(name), "{name} is not in {text}");
+    }
 }
 
 #[test]
