@@ -10,6 +10,7 @@ mod steps;
 
 pub(crate) use fan::Fan;
 pub(crate) use routed::RoutedEdge;
+use routed::copy;
 pub(crate) use side::SideEdge;
 pub(crate) use steps::StepsEdge;
 

@@ -152,7 +152,7 @@ impl<T: Event, G: Grouping<T>> Edge<T> for RoutedEdge<T, G> {
 }
 
 /// A copy of a batch, without the events whose `clone` panics.
-fn copy<T: Clone>(batch: &[T]) -> Vec<T> {
+pub(super) fn copy<T: Clone>(batch: &[T]) -> Vec<T> {
     catch(|| batch.to_vec())
         .unwrap_or_else(|_| batch.iter().filter_map(|event| catch(|| event.clone()).ok()).collect())
 }

@@ -1,18 +1,29 @@
 //! [`StepsEdge`]: closures between an instance and the links.
 
-use super::{Edge, Fan, Sending};
+use super::{Edge, Fan, Sending, copy};
 use crate::component::{BoxError, Fatal, OnError};
-use crate::guard::{catch, drop_quietly};
+use crate::event::Event;
+use crate::guard::{catch, drop_each, drop_quietly};
 use crate::instance::failure::{Cause, Failure};
 use crate::instance::failure_is_logged;
 use crate::link::Control;
 use crate::step::{Failures, Pass, StepInfo, Steps, Tally, pass};
+use std::collections::VecDeque;
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::task::Waker;
 
+/// What waits in front of the closures.
+enum Waiting<S> {
+    Events(Vec<S>),
+    Control(Control),
+}
+
 /// An edge that leads events through closures, to the edges of the stream that these make.
+///
+/// Where an event can become several, a batch may become any number of batches. So it goes through only
+/// as long as there is credit behind, and a few batches at a time; what is left of it waits in front.
 pub(crate) struct StepsEdge<S, C: Steps<S>> {
     sender: Sending,
     steps: C,
@@ -20,6 +31,7 @@ pub(crate) struct StepsEdge<S, C: Steps<S>> {
     failures: Failures,
     made: Vec<C::Out>,
     next: Fan<C::Out>,
+    waiting: VecDeque<Waiting<S>>,
     /// Events that came in, and that came out.
     taken: u64,
     outputs: u64,
@@ -27,9 +39,11 @@ pub(crate) struct StepsEdge<S, C: Steps<S>> {
     failure: Option<Failure>,
 }
 
-impl<S: Send + 'static, C: Steps<S>> StepsEdge<S, C> {
+impl<S: Event, C: Steps<S>> StepsEdge<S, C> {
     /// Events that are made before they go on.
     const BATCH: usize = 1_024;
+    /// How often so many are made before the instance looks up again.
+    const ROUNDS: usize = 8;
 
     pub(crate) fn new(
         sender: Sending,
@@ -44,25 +58,38 @@ impl<S: Send + 'static, C: Steps<S>> StepsEdge<S, C> {
             failures: Failures::default(),
             made: Vec::new(),
             next,
+            waiting: VecDeque::new(),
             taken: 0,
             outputs: 0,
             failure: None,
         }
     }
 
-    fn lead(&mut self, batch: &[S]) {
-        let (taken, outputs, mut lost) = (batch.len() as u64, self.outputs, 0);
-        let mut tally = Tally::default();
+    /// Leads events through the closures, and says how many: all of them, unless those behind are to
+    /// wait.
+    fn lead(&mut self, batch: &[S]) -> usize {
+        if self.is_held_up() {
+            return 0;
+        }
         let mut events = batch.iter();
+        let mut tally = Tally::default();
+        let (outputs, mut lost, mut rounds) = (self.outputs, 0, 0);
         loop {
             // The iterator stays outside of what is caught: a panic takes the event at hand with it
             // and leaves those behind.
             let Self { steps, failures, made, .. } = self;
             made.reserve(Self::BATCH.saturating_sub(made.len()));
-            let stop = catch(|| pass(steps, &mut events, failures, made, Self::BATCH, &mut tally));
+            let tally = &mut tally;
+            let stop = catch(|| pass(steps, &mut events, failures, made, Self::BATCH, tally));
             match stop {
                 Ok(Pass::Done) => break,
-                Ok(Pass::Full) => self.go_on(),
+                Ok(Pass::Full) => {
+                    self.go_on();
+                    rounds += 1;
+                    if self.is_held_up() || (C::EXPANDS && rounds >= Self::ROUNDS) {
+                        break;
+                    }
+                }
                 Ok(Pass::Failed) => {
                     lost += 1;
                     if let Some((step, error)) = self.failures.take() {
@@ -79,14 +106,40 @@ impl<S: Send + 'static, C: Steps<S>> StepsEdge<S, C> {
             }
         }
         self.go_on();
-        self.taken += taken;
+        let led = batch.len() - events.len();
+        self.taken += led as u64;
         if !C::EXPANDS {
-            tally.filtered = taken - lost - (self.outputs - outputs);
+            tally.filtered = led as u64 - lost - (self.outputs - outputs);
         }
         let counters = &self.sender.counters;
         counters.filtered.add(tally.filtered);
         counters.expanded.add(tally.expanded);
         counters.lost_in_steps.add(lost);
+        led
+    }
+
+    /// Whether an event that may become many has to wait.
+    fn is_held_up(&self) -> bool {
+        C::EXPANDS && (!self.waiting.is_empty() || self.next.waits())
+    }
+
+    /// Leads on what waits in front, until the next time that it has to wait.
+    fn resume(&mut self) {
+        while let Some(first) = self.waiting.pop_front() {
+            match first {
+                Waiting::Control(control) => self.next.push_control(control),
+                Waiting::Events(mut events) => {
+                    let behind = std::mem::take(&mut self.waiting);
+                    let led = self.lead(&events);
+                    self.waiting = behind;
+                    drop_each(events.drain(..led));
+                    if !events.is_empty() {
+                        self.waiting.push_front(Waiting::Events(events));
+                        return;
+                    }
+                }
+            }
+        }
     }
 
     /// What was made goes on.
@@ -123,14 +176,23 @@ impl<S: Send + 'static, C: Steps<S>> StepsEdge<S, C> {
     }
 }
 
-impl<S: Send + 'static, C: Steps<S>> Edge<S> for StepsEdge<S, C> {
+impl<S: Event, C: Steps<S>> Edge<S> for StepsEdge<S, C> {
     fn push(&mut self, batch: &mut Vec<S>) {
-        self.lead(batch);
-        crate::guard::drop_each(batch.drain(..));
+        let led = self.lead(batch);
+        drop_each(batch.drain(..led));
+        if !batch.is_empty() {
+            self.waiting.push_back(Waiting::Events(std::mem::take(batch)));
+        }
     }
 
     fn offer(&mut self, batch: &[S]) {
-        self.lead(batch);
+        let led = self.lead(batch);
+        if led < batch.len() {
+            let copies = copy(&batch[led..]);
+            let uncopied = batch.len() - led - copies.len();
+            self.sender.counters.misrouted.add(uncopied as u64);
+            self.waiting.push_back(Waiting::Events(copies));
+        }
     }
 
     fn looks(&self) -> bool {
@@ -138,7 +200,11 @@ impl<S: Send + 'static, C: Steps<S>> Edge<S> for StepsEdge<S, C> {
     }
 
     fn push_control(&mut self, control: Control) {
-        self.next.push_control(control);
+        if self.waiting.is_empty() {
+            self.next.push_control(control);
+        } else {
+            self.waiting.push_back(Waiting::Control(control));
+        }
     }
 
     fn flush(&mut self) {
@@ -146,11 +212,23 @@ impl<S: Send + 'static, C: Steps<S>> Edge<S> for StepsEdge<S, C> {
     }
 
     fn is_blocked(&mut self, waker: &Waker) -> bool {
-        self.next.is_blocked(waker)
+        if self.next.is_blocked(waker) {
+            return true;
+        }
+        if self.waiting.is_empty() {
+            return false;
+        }
+        self.resume();
+        let blocked = self.next.is_blocked(waker);
+        if !blocked && !self.waiting.is_empty() {
+            // Out of rounds, and not of credit: it goes on as soon as it may.
+            waker.wake_by_ref();
+        }
+        blocked || !self.waiting.is_empty()
     }
 
     fn waits(&self) -> bool {
-        self.next.waits()
+        !self.waiting.is_empty() || self.next.waits()
     }
 
     /// Where events become several, fewer are taken at a time.
@@ -163,7 +241,14 @@ impl<S: Send + 'static, C: Steps<S>> Edge<S> for StepsEdge<S, C> {
     }
 
     fn discard(&mut self) -> u64 {
-        self.next.discard()
+        let mut discarded = 0;
+        for waiting in self.waiting.drain(..) {
+            if let Waiting::Events(events) = waiting {
+                discarded += events.len() as u64;
+                drop_each(events);
+            }
+        }
+        discarded + self.next.discard()
     }
 
     fn take_failure(&mut self) -> Option<Failure> {
@@ -174,5 +259,127 @@ impl<S: Send + 'static, C: Steps<S>> Edge<S> for StepsEdge<S, C> {
 impl<S, C: Steps<S>> fmt::Debug for StepsEdge<S, C> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("StepsEdge").field("sender", &self.sender.instance).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::id::{CheckpointId, InstanceId};
+    use crate::metrics::Counters;
+    use crate::step::{FlatMap, Here};
+    use std::sync::Mutex;
+    use std::sync::atomic::AtomicU64;
+
+    /// How many events came, or which control element.
+    type Came = (u64, Option<Control>);
+
+    /// Notes what comes, and never has to wait.
+    #[derive(Clone, Default)]
+    struct Open(Arc<Mutex<Vec<Came>>>);
+
+    impl Open {
+        fn events(&self) -> u64 {
+            self.0.lock().unwrap().iter().map(|(events, _)| events).sum()
+        }
+    }
+
+    impl Edge<u64> for Open {
+        fn push(&mut self, batch: &mut Vec<u64>) {
+            self.0.lock().unwrap().push((batch.len() as u64, None));
+            batch.clear();
+        }
+
+        fn offer(&mut self, batch: &[u64]) {
+            self.push(&mut batch.to_vec());
+        }
+
+        fn looks(&self) -> bool {
+            false
+        }
+
+        fn push_control(&mut self, control: Control) {
+            self.0.lock().unwrap().push((0, Some(control)));
+        }
+
+        fn flush(&mut self) {}
+
+        fn is_blocked(&mut self, _: &Waker) -> bool {
+            false
+        }
+
+        fn waits(&self) -> bool {
+            false
+        }
+
+        fn most(&mut self) -> usize {
+            usize::MAX
+        }
+
+        fn discard(&mut self) -> u64 {
+            0
+        }
+
+        fn take_failure(&mut self) -> Option<Failure> {
+            None
+        }
+    }
+
+    /// Makes 1,000 events of each.
+    fn thousand(open: &Open, counters: &Arc<Counters>) -> impl Edge<u64> + use<> {
+        let many = FlatMap::after(Here, 0, |n: &u64| vec![*n; 1_000]);
+        let info = StepInfo {
+            name: "flat_map#1 after test".into(),
+            on_error: OnError::Skip,
+            failed: AtomicU64::new(0),
+        };
+        let edge = Box::new(open.clone()) as Box<dyn Edge<u64>>;
+        let next = Fan::new(vec![edge], Arc::clone(counters));
+        let instance = InstanceId::new("test", 0);
+        let sender = Sending { instance, counters: Arc::clone(counters) };
+        StepsEdge::new(sender, many, [Arc::new(info)].into(), next)
+    }
+
+    /// However much credit there is, the instance gets to look at its orders.
+    #[test]
+    fn a_batch_that_becomes_many_goes_through_in_parts() {
+        let open = Open::default();
+        let counters = Arc::default();
+        let mut edge = thousand(&open, &counters);
+        edge.push(&mut (0..100).collect());
+        edge.push_control(Control::Barrier(CheckpointId(1)));
+        edge.offer(&[100]);
+        edge.push_control(Control::End);
+        let (mut before, mut polls) = (0, 0);
+        loop {
+            let made = open.events() - before;
+            assert!(made <= 16_000, "{made} events at once");
+            before = open.events();
+            if !edge.is_blocked(Waker::noop()) {
+                break;
+            }
+            polls += 1;
+        }
+        assert!(polls >= 5, "{polls}");
+        assert_eq!(open.events(), 101_000);
+        let came = open.0.lock().unwrap();
+        let barrier = came.iter().position(|(_, control)| control.is_some()).unwrap();
+        assert_eq!(came[..barrier].iter().map(|(events, _)| events).sum::<u64>(), 100_000);
+        assert_eq!(came[barrier].1, Some(Control::Barrier(CheckpointId(1))));
+        assert_eq!(came.last().unwrap().1, Some(Control::End));
+        drop(came);
+        assert_eq!(counters.read().expanded, 101 * 999);
+    }
+
+    #[test]
+    fn what_waits_and_is_dropped_is_counted() {
+        let open = Open::default();
+        let counters = Arc::default();
+        let mut edge = thousand(&open, &counters);
+        edge.push(&mut (0..100).collect());
+        let led = open.events() / 1_000;
+        assert!((1..100).contains(&led), "{led}");
+        assert_eq!(edge.discard(), 100 - led);
+        assert!(!edge.is_blocked(Waker::noop()));
     }
 }
