@@ -126,6 +126,44 @@ fn it_loses_nothing_and_finishes() {
     }
 }
 
+/// Writes what it gathered when it is polled to flush, and knows no other end.
+#[derive(Component, Clone)]
+struct Flushes {
+    gathered: Vec<u64>,
+    polls: u64,
+    out: Collect<u64>,
+}
+
+impl Sink for Flushes {
+    type In = u64;
+
+    fn write(&mut self, n: u64) -> Result<()> {
+        self.gathered.push(n);
+        Ok(())
+    }
+
+    fn poll_flush(&mut self, cx: &mut TaskContext<'_>) -> Poll<Result<()>> {
+        self.polls += 1;
+        if self.polls % 3 > 0 {
+            cx.waker().wake_by_ref();
+            return Poll::Pending;
+        }
+        Poll::Ready(self.gathered.drain(..).try_for_each(|n| self.out.write(n)))
+    }
+}
+
+#[test]
+fn one_that_only_flushes_has_flushed_at_the_end() {
+    for seed in 0..100 {
+        let out = Collect::new();
+        let sink = Flushes { gathered: Vec::new(), polls: 0, out: out.clone() };
+        let job = Job::new("flushes").link_limits(small_links());
+        job.source(FromIter::new(0..EVENTS)).sink(sink);
+        Scheduler::seeded(seed).run(job).unwrap();
+        assert!(out.take().into_iter().eq(0..EVENTS), "seed {seed}");
+    }
+}
+
 fn counts_of<'a>(counts: &'a [(streamwork::ComponentName, Counts)], name: &str) -> &'a Counts {
     &counts.iter().find(|(of, _)| of.as_str() == name).expect("each component is listed").1
 }

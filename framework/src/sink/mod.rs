@@ -162,7 +162,7 @@ pub trait Sink: Component {
     }
 
     /// [`finish`](Self::finish) for a sink that has to wait: called again whenever it is woken, until it
-    /// is `Ready`. By default it calls `finish`.
+    /// is `Ready`. By default it flushes by [`poll_flush`](Self::poll_flush), and then calls `finish`.
     ///
     /// # Errors
     /// As `finish`.
@@ -170,7 +170,9 @@ pub trait Sink: Component {
     /// # Panics
     /// As `finish`.
     fn poll_finish(&mut self, cx: &mut task::Context<'_>) -> Poll<Result<()>> {
-        let _ = cx;
-        Poll::Ready(self.finish())
+        match self.poll_flush(cx) {
+            Poll::Ready(Ok(())) => Poll::Ready(self.finish()),
+            other => other,
+        }
     }
 }
