@@ -3,7 +3,7 @@
 
 use streamwork::prelude::*;
 use streamwork::testing::Scheduler;
-use streamwork_tests::RandomGraph;
+use streamwork_tests::{RandomGraph, assert_adds_up};
 
 fn under_the_scheduler(parallelism: usize) {
     for seed in 0..400 {
@@ -26,6 +26,25 @@ fn with_two_instances() {
 #[test]
 fn with_four_instances() {
     under_the_scheduler(4);
+}
+
+/// Ended before its time, a graph has lost nothing uncounted.
+#[test]
+fn stopped_or_drained_it_adds_up() {
+    let mut dropped = 0;
+    for seed in 0..400 {
+        let mut graph = RandomGraph::seeded(seed, 1 + seed as usize % 3);
+        let outcome = Scheduler::seeded(seed).stop_after(seed * 17 % 900).run(graph.job()).unwrap();
+        assert_adds_up(&outcome, &format!("stopped, {graph:?}"));
+        dropped += outcome.dropped();
+
+        let mut graph = RandomGraph::seeded(seed, 1 + seed as usize % 3);
+        let scheduler = Scheduler::seeded(seed).drain_after(seed * 17 % 900);
+        let outcome = scheduler.run(graph.job()).unwrap();
+        assert_adds_up(&outcome, &format!("drained, {graph:?}"));
+        assert_eq!(outcome.dropped(), 0, "drained, {graph:?}");
+    }
+    assert!(dropped > 10_000, "too late to test anything: {dropped}");
 }
 
 #[test]
