@@ -342,7 +342,8 @@ impl SharedGraph {
         let Some(node) = graph.streams.get(stream.0).map(|stream| stream.from) else {
             return kind.to_owned();
         };
-        let node = graph.node_mut(node);
+        // A job that was started has none.
+        let Some(node) = graph.nodes.get_mut(node.0) else { return kind.to_owned() };
         node.steps += 1;
         format!("{kind}#{} after {}", node.steps, node.name)
     }
