@@ -69,6 +69,13 @@ impl<T> Fan<T> {
     }
 }
 
+/// Closures are the user's, and so are their destructors.
+impl<T> Drop for Fan<T> {
+    fn drop(&mut self) {
+        drop_each(self.edges.drain(..));
+    }
+}
+
 impl<T> fmt::Debug for Fan<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Fan").field("edges", &self.edges.len()).finish_non_exhaustive()
