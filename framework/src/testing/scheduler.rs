@@ -1,6 +1,7 @@
 //! The second shell: machines on one thread, in an order that a seed decides.
 
 use crate::error::Error;
+use crate::guard::{drop_each, drop_quietly};
 use crate::id::InstanceId;
 use crate::instance::{Cause, Machine, Report, Reports};
 use crate::job::Job;
@@ -115,7 +116,10 @@ impl Scheduler {
         let clock = SeededClock::new(self.seed);
         let settings = Settings { key_groups, limits, clock: Arc::new(clock.clone()) };
         let mut cells = Cells::default();
-        if let Err(error) = assemble(&mut graph, &state, &settings, &mut cells) {
+        let assembled = assemble(&mut graph, &state, &settings, &mut cells);
+        // As the engine does: their destructors are the user's.
+        graph.take_apart().into_iter().for_each(drop_quietly);
+        if let Err(error) = assembled {
             return Err(Error::Assembly { job: name, cause: Cause::setup(error) });
         }
         let components = (0..state.components.len())
@@ -421,6 +425,7 @@ impl Run {
         for cell in &mut self.cells.cells {
             cell.machine.close();
         }
+        drop_each(self.cells.cells.drain(..));
         match conclusion {
             None => Ok(Outcome::of(&self.state)),
             Some((failure, exhausted)) => {
