@@ -60,7 +60,7 @@ impl Moody {
             return Poll::Ready(Ok(()));
         }
         match self.deed {
-            Deed::Dawdles if self.calls % 3 > 0 => {
+            Deed::Dawdles if !self.calls.is_multiple_of(3) => {
                 cx.waker().wake_by_ref();
                 Poll::Pending
             }
@@ -144,7 +144,7 @@ impl Sink for Flushes {
 
     fn poll_flush(&mut self, cx: &mut TaskContext<'_>) -> Poll<Result<()>> {
         self.polls += 1;
-        if self.polls % 3 > 0 {
+        if !self.polls.is_multiple_of(3) {
             cx.waker().wake_by_ref();
             return Poll::Pending;
         }

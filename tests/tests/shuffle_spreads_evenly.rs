@@ -3,8 +3,8 @@
 use streamwork::prelude::*;
 
 fn spread(job: Job) -> Vec<u64> {
-    let outcome = Engine::new().run(job).unwrap();
-    let sink = outcome.tree().components.last().unwrap();
+    let outcome = Engine::new().run(job).expect("it runs to its end");
+    let sink = outcome.tree().components.last().expect("there is a sink");
     assert_eq!((sink.name.as_str(), sink.instances.len()), ("for-each", 4));
     sink.instances.iter().map(|i| i.counts.applied).collect()
 }

@@ -233,7 +233,7 @@ fn counts(panics: bool) -> (Vec<(u64, u64)>, u64) {
     let numbers = job.source(FromIter::new(0..100_u64));
     let count = Count { panics, seen: Arc::default() };
     numbers.key_by_value(|n: &u64| n % 2).apply(count).sink(got.clone());
-    let outcome = Engine::new().run(job).unwrap();
+    let outcome = Engine::new().run(job).expect("it runs to its end");
     assert_eq!(outcome.failed(), 1);
     (got.take(), outcome.restarts())
 }

@@ -93,7 +93,7 @@ impl RandomGraph {
         self.sink(components);
         for source in 0..self.sources.len() {
             if let (stream, false) = self.sources[source] {
-                self.sink_of(vec![stream], 100 + source);
+                self.sink_of(&[stream], 100 + source);
             }
         }
     }
@@ -253,13 +253,13 @@ impl RandomGraph {
 
     fn sink(&mut self, i: usize) {
         let chosen = self.choose();
-        self.sink_of(chosen, i);
+        self.sink_of(&chosen, i);
     }
 
-    fn sink_of(&mut self, streams: Vec<usize>, i: usize) {
+    fn sink_of(&mut self, streams: &[usize], i: usize) {
         let (name, p) = (format!("sink-{i}"), self.instances());
         self.note(&format!("{name} x {p}"));
-        let (streams, mut inputs) = self.inputs(&streams);
+        let (streams, mut inputs) = self.inputs(streams);
         // A sink is not told where an event came from.
         inputs.iter_mut().for_each(|input| input.stream = String::new());
         let expected = Expected::new(&name, p, inputs, false);

@@ -134,7 +134,7 @@ fn panics(v: &u64) -> u64 {
 }
 
 fn keeps(v: &u64) -> bool {
-    v % 3 != 0
+    !v.is_multiple_of(3)
 }
 
 impl Chain {
@@ -267,7 +267,7 @@ impl Work {
 
     fn low(v: &u64) -> impl Iterator<Item = u64> + use<> {
         let v = *v;
-        (0..1 + u64::from(v % 3 == 0)).map(move |i| mix(v.wrapping_add(i + 1)))
+        (0..1 + u64::from(v.is_multiple_of(3))).map(move |i| mix(v.wrapping_add(i + 1)))
     }
 
     fn high(v: &u64) -> impl Iterator<Item = u64> + use<> {
@@ -331,7 +331,7 @@ impl TwoInput for Two {
 
     fn apply_right(&mut self, v: u64, out: &mut Emitter<u64>) -> Result<()> {
         note(&self.seen, self.instance, out.stream(), v);
-        if v % 2 == 0 {
+        if v.is_multiple_of(2) {
             out.emit(mix(!v));
         }
         Ok(())
