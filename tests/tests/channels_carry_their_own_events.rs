@@ -200,7 +200,7 @@ fn a_job_of_channels_drains_and_stops() {
 
 const LIVE: Channel<Live> = Channel::new("live");
 
-/// Makes a hundred events of each, into a channel.
+/// Makes one event of each of the first ones, and then a hundred, into a channel.
 #[derive(Component, Clone)]
 #[component(channels = [LIVE])]
 struct Hundred(Census);
@@ -210,32 +210,37 @@ impl Operator for Hundred {
     type Out = streamwork::Nothing;
 
     fn apply(&mut self, n: u64, out: &mut Emitter<Self::Out>) -> Result<()> {
-        out.to(LIVE).extend((0..100).map(|i| Live::new(100 * n + i, &self.0)));
+        let copies = if n < CHEAP { 1 } else { 100 };
+        out.to(LIVE).extend((0..copies).map(|_| Live::new(n, &self.0)));
         Ok(())
     }
 }
 
-/// 100,000 events for a sink that stands still before it goes on: what is in memory is some batches.
+/// Events that become one: so many that the frames with them have grown to their full size.
+const CHEAP: u64 = 20_000;
+
+/// 120,000 events for a sink that stands still now and then: what is in memory is some batches.
 #[test]
 fn a_slow_reader_of_a_channel_bounds_what_is_made() {
     let (census, permits) = (Census::default(), Permits::none());
     let sum = Arc::new(AtomicU64::new(0));
     let job = Job::new("hundred");
-    let numbers = job.source(Generator::indexed(|n| n).events(1_000));
+    let numbers = job.source(Generator::indexed(|n| n).events(CHEAP + 1_000));
     let (hundred, summed) = (numbers.apply(Hundred(census.clone())), Arc::clone(&sum));
     let sink = ForEach::new(move |event: Live| {
         summed.fetch_add(event.number(), Ordering::Relaxed);
     });
     hundred.channel(LIVE).sink(Waits::new(sink, &permits));
     let handle = Engine::new().start(job).unwrap();
-    for step in 1..=10 {
-        permits.give(1_000);
-        wait_until("the sink has gone on", || permits.taken() == 1_000 * step);
+    for step in 1..=12 {
+        permits.give(2_000);
+        wait_until("the sink has gone on", || permits.taken() == 2_000 * step);
     }
-    permits.give(100_000);
+    permits.give(120_000);
     let outcome = handle.wait().unwrap();
-    assert_eq!((outcome.events_out(), outcome.dropped()), (100_000, 0));
-    assert_eq!(sum.load(Ordering::Relaxed), 100_000 * 99_999 / 2);
+    assert_eq!((outcome.events_out(), outcome.dropped()), (120_000, 0));
+    let expected: u64 = (0..CHEAP).sum::<u64>() + 100 * (CHEAP..CHEAP + 1_000).sum::<u64>();
+    assert_eq!(sum.load(Ordering::Relaxed), expected);
     assert!(census.most() < 1_500, "{} events were alive at once", census.most());
     assert_eq!(census.alive(), 0);
 }
