@@ -56,6 +56,11 @@ impl fmt::Display for Panic {
     }
 }
 
+/// Lets a panic that was caught go on, to whoever catches it next.
+pub(crate) fn raise(panic: Panic) -> ! {
+    panic::resume_unwind(Box::new(panic))
+}
+
 struct Catching;
 
 impl Catching {
@@ -81,6 +86,10 @@ pub(crate) fn catch<R>(f: impl FnOnce() -> R) -> Result<R, Panic> {
     let result = panic::catch_unwind(AssertUnwindSafe(f));
     drop(catching);
     result.map_err(|payload| {
+        let payload = match payload.downcast::<Panic>() {
+            Ok(raised) => return *raised,
+            Err(other) => other,
+        };
         let message = match payload.downcast_ref::<&str>() {
             Some(text) => (*text).to_owned(),
             None => match payload.downcast_ref::<String>() {

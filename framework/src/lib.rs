@@ -84,8 +84,9 @@ pub use grouping::{All, Direct, Fields, Forward, Global, Grouping, Shuffle};
 pub use id::{ComponentName, InstanceId};
 pub use instance::{Cause, Failure, UserError};
 pub use job::{
-    Delivery, Grouped, IntoStream, Job, KeyedPair, KeyedStream, Pair, Piped, Problem, Problems,
-    SinkStage, SourceStage, Stage, Stream, Streams, Subscription, Subscriptions,
+    AtSource, Begin, Behind, Delivery, Grouped, IntoStream, Job, KeyedPair, KeyedStream, Pair,
+    Piped, Problem, Problems, RightBehind, SinkStage, SourceStage, Stage, Stream, Streams,
+    Subscription, Subscriptions,
 };
 pub use key::{Key, KeyBy, KeyGroup, KeyGroups, KeyHasher, KeyOn, KeySelector, key_hash};
 pub use link::LinkLimits;
@@ -98,8 +99,8 @@ pub use runtime::{
 };
 pub use sink::{Collect, CsvFiles, ForEach, IntoSink, NdjsonFiles, Print, Sink, TryForEach};
 pub use source::{
-    Closed, Csv, FromIter, FromStream, FromThread, Generator, Lines, Ndjson, Progress, Source,
-    Splits, TcpLines, ThreadEmitter, TryFromStream,
+    Closed, Csv, FromIter, FromStream, FromThread, Generator, Immediate, Lines, Ndjson, Progress,
+    Source, Splits, Taker, TcpLines, ThreadEmitter, TryFromStream,
 };
 pub use state::Keyed;
 #[cfg(feature = "macros")]

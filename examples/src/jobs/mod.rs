@@ -42,7 +42,7 @@ impl Setting {
     }
 
     /// Holds a source to the rate.
-    fn pace<T: Event>(&self, source: SourceStage<T>) -> SourceStage<T> {
+    fn pace<S: Source>(&self, source: SourceStage<S>) -> SourceStage<S> {
         match self.rate {
             Some(rate) => source.rate(rate),
             None => source,

@@ -10,6 +10,7 @@ mod control;
 mod edge;
 mod failure;
 mod logic;
+mod losses;
 mod meter;
 mod operator;
 mod output;
@@ -26,9 +27,10 @@ pub(crate) use logic::{
     KeyedLogic, KeyedTwoInputLogic, LeftOf, Logic, OperatorLogic, RightOf, Side, SinkLogic,
     TwoInputLogic,
 };
+pub(crate) use losses::Losses;
 pub(crate) use operator::OperatorMachine;
 pub(crate) use output::Outlets;
-pub(crate) use source::{SourceMachine, splits_of};
+pub(crate) use source::{FusedSource, SourceMachine, splits_of};
 
 use crate::component::{BoxError, Context, Fatal, OnError};
 use crate::id::Attempt;

@@ -3,6 +3,7 @@
 use super::channels::ChannelFan;
 use super::edge::Fan;
 use super::failure::Failure;
+use super::losses::Losses;
 use super::meter::SLICE;
 use crate::emitter::Emitter;
 use crate::event::Event;
@@ -36,12 +37,17 @@ pub(crate) struct Outlets<T> {
     pub(crate) stream: Fan<T>,
     /// To its channels.
     pub(crate) channels: Vec<Box<dyn ChannelFan>>,
+    /// Of the closures that a source leads its events through by itself.
+    pub(crate) losses: Option<Losses>,
 }
 
 impl<T> fmt::Debug for Outlets<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { stream, channels } = self;
-        f.debug_struct("Outlets").field("stream", stream).field("channels", channels).finish()
+        let Self { stream, channels, .. } = self;
+        f.debug_struct("Outlets")
+            .field("stream", stream)
+            .field("channels", channels)
+            .finish_non_exhaustive()
     }
 }
 
@@ -112,7 +118,8 @@ impl<T: Event> Output<T> {
             return None;
         }
         let channels = &mut self.outlets.channels;
-        let failure = self.outlets.stream.take_failure();
+        let failure = self.outlets.losses.as_ref().and_then(Losses::take_failure);
+        let failure = failure.or_else(|| self.outlets.stream.take_failure());
         failure.or_else(|| channels.iter_mut().find_map(|channel| channel.take_failure()))
     }
 

@@ -7,19 +7,19 @@ use crate::event::Event;
 use crate::grouping::{Grouping, Targets};
 use crate::id::ComponentName;
 use crate::instance::{
-    ChannelFan, Edge, Fan, Logic, Machine, Maker, OperatorMachine, Outlets, RoutedEdge, Seat,
-    Sending, SideEdge, SourceMachine, StepsEdge, TypedChannel, splits_of,
+    ChannelFan, Edge, Fan, FusedSource, Logic, Losses, Machine, Maker, OperatorMachine, Outlets,
+    RoutedEdge, Seat, Sending, SideEdge, SourceMachine, StepsEdge, TypedChannel, splits_of,
 };
 use crate::link::LinkSender;
 use crate::metrics::Counters;
-use crate::source::{Source, Splits};
+use crate::source::{Immediate, Source, Splits};
 use crate::step::{StepInfo, Steps};
 use std::any::Any;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
 /// Makes the instances of one component.
-pub(crate) trait Blueprint: Send {
+pub(crate) trait Blueprint: Any + Send {
     /// The machine of the instance that `seat` describes. `outputs` were made by the blueprints of its
     /// own streams.
     fn machine(&mut self, seat: Seat, outputs: Outputs, rate: Option<f64>) -> Box<dyn Machine>;
@@ -27,6 +27,15 @@ pub(crate) trait Blueprint: Send {
     /// Called once before the first machine is made.
     fn prepare(&mut self) -> Result<()> {
         Ok(())
+    }
+}
+
+/// Stands where a blueprint is being changed.
+pub(crate) struct Gone;
+
+impl Blueprint for Gone {
+    fn machine(&mut self, _: Seat, _: Outputs, _: Option<f64>) -> Box<dyn Machine> {
+        unreachable!("another has taken its place")
     }
 }
 
@@ -41,7 +50,8 @@ pub(crate) struct Outputs {
 
 impl Outputs {
     fn typed<T: 'static>(self, counters: &Arc<Counters>) -> Outlets<T> {
-        Outlets { stream: fan(self.stream, counters), channels: self.channels }
+        let stream = fan(self.stream, counters);
+        Outlets { stream, channels: self.channels, losses: None }
     }
 }
 
@@ -56,8 +66,18 @@ pub(crate) trait EdgeBlueprint: Send {
     ) -> Connection;
 }
 
+/// Makes one source of a source and the closures right behind it.
+pub(crate) trait Fuse: Send {
+    /// What becomes of `source` and of `steps`, which were put behind it.
+    fn fuse(
+        &self,
+        source: Box<dyn Blueprint>,
+        steps: Box<dyn StepsBlueprint>,
+    ) -> Box<dyn Blueprint>;
+}
+
 /// Makes what leads the events of a stream through closures.
-pub(crate) trait StepsBlueprint: Send {
+pub(crate) trait StepsBlueprint: Any + Send {
     /// `next` are the edges of the stream that the closures make.
     fn connect(&self, sender: Sending, next: Vec<Connection>) -> Connection;
 
@@ -88,11 +108,59 @@ impl<S, C> FusedSteps<S, C> {
     }
 }
 
+/// Closures of type `C` behind a source of type `S`.
+pub(super) struct FuseSource<S, C>(PhantomData<fn(S) -> C>);
+
+impl<S: Immediate + Clone, C: Steps<S::Out>> FuseSource<S, C> {
+    /// `None` if an event can become several.
+    pub(super) fn if_possible() -> Option<Box<dyn Fuse>> {
+        (!C::EXPANDS).then(|| Box::new(Self(PhantomData)) as Box<dyn Fuse>)
+    }
+}
+
+impl<S: Immediate + Clone, C: Steps<S::Out>> Fuse for FuseSource<S, C> {
+    fn fuse(
+        &self,
+        source: Box<dyn Blueprint>,
+        steps: Box<dyn StepsBlueprint>,
+    ) -> Box<dyn Blueprint> {
+        let typed = "closures and the source that they were put behind know each other's type";
+        let source = (source as Box<dyn Any>).downcast::<SourceBlueprint<S>>();
+        let steps = (steps as Box<dyn Any>).downcast::<FusedSteps<S::Out, C>>();
+        Box::new(FusedBlueprint { source: *source.expect(typed), steps: *steps.expect(typed) })
+    }
+}
+
+/// A source with the closures right behind it.
+struct FusedBlueprint<S: Source, C> {
+    source: SourceBlueprint<S>,
+    steps: FusedSteps<S::Out, C>,
+}
+
+impl<S: Immediate + Clone, C: Steps<S::Out>> Blueprint for FusedBlueprint<S, C> {
+    fn machine(&mut self, seat: Seat, outputs: Outputs, rate: Option<f64>) -> Box<dyn Machine> {
+        let counters = Arc::clone(&seat.counters);
+        let sending = Sending { instance: seat.ctx.instance.clone(), counters };
+        let losses = Losses::new(sending, Arc::clone(&self.steps.infos));
+        let mut outlets = outputs.typed(&seat.counters);
+        outlets.losses = Some(losses.clone());
+        let (source, steps) = (self.source.source.clone(), self.steps.steps.clone());
+        let maker: Maker<FusedSource<S, C>> =
+            Box::new(move |_| FusedSource::new(source.clone(), steps.clone(), losses.clone()));
+        self.source.machine_of(seat, maker, outlets, rate)
+    }
+
+    fn prepare(&mut self) -> Result<()> {
+        self.source.prepare()
+    }
+}
+
 impl<S: Event, C: Steps<S>> StepsBlueprint for FusedSteps<S, C> {
     fn connect(&self, sender: Sending, next: Vec<Connection>) -> Connection {
         let steps = self.steps.clone();
         let next = fan(next, &sender.counters);
-        let edge = StepsEdge::<S, C>::new(sender, steps, Arc::clone(&self.infos), next);
+        let losses = Losses::new(sender, Arc::clone(&self.infos));
+        let edge = StepsEdge::<S, C>::new(losses, steps, next);
         Connection::new::<S>(edge)
     }
 
@@ -179,10 +247,15 @@ impl<S: Source + Clone> SourceBlueprint<S> {
     }
 }
 
-impl<S: Source + Clone> Blueprint for SourceBlueprint<S> {
-    fn machine(&mut self, seat: Seat, outputs: Outputs, rate: Option<f64>) -> Box<dyn Machine> {
-        let source = self.source.clone();
-        let maker: Maker<S> = Box::new(move |_| source.clone());
+impl<S> SourceBlueprint<S> {
+    /// The machine of a source with these splits.
+    fn machine_of<R: Source>(
+        &self,
+        seat: Seat,
+        maker: Maker<R>,
+        outlets: Outlets<R::Out>,
+        rate: Option<f64>,
+    ) -> Box<dyn Machine> {
         let (index, parallelism) = (seat.ctx.instance.index, seat.ctx.parallelism);
         let splits = splits_of(self.splits, index, parallelism);
         // Each split gets the same share of the rate.
@@ -191,8 +264,16 @@ impl<S: Source + Clone> Blueprint for SourceBlueprint<S> {
             Splits::Fixed(count) => count,
         };
         let rate = rate.map(|rate| rate * splits.len() as f64 / all.max(1) as f64);
-        let outlets = outputs.typed(&seat.counters);
         Box::new(SourceMachine::new(seat, maker, &splits, rate, outlets))
+    }
+}
+
+impl<S: Source + Clone> Blueprint for SourceBlueprint<S> {
+    fn machine(&mut self, seat: Seat, outputs: Outputs, rate: Option<f64>) -> Box<dyn Machine> {
+        let source = self.source.clone();
+        let maker: Maker<S> = Box::new(move |_| source.clone());
+        let outlets = outputs.typed(&seat.counters);
+        self.machine_of(seat, maker, outlets, rate)
     }
 
     fn prepare(&mut self) -> Result<()> {

@@ -1,7 +1,7 @@
 //! [`Streams`]: several streams that one component reads.
 
 use super::grouped::Grouped;
-use super::piped::Piped;
+use super::piped::{Begin, Piped};
 use super::stage::{NewEdge, NewNode, SinkStage, SourceStage, Stage};
 use super::stream::{IntoStream, Stream};
 use crate::component::Context;
@@ -9,6 +9,7 @@ use crate::event::Event;
 use crate::grouping::{Grouping, Shuffle};
 use crate::operator::Operator;
 use crate::sink::Sink;
+use crate::source::Source;
 use crate::step::Steps;
 use std::fmt;
 
@@ -76,9 +77,9 @@ plain!(
     (T: Event) &Stream<T>,
     (T: Event) Stage<T>,
     (T: Event) &Stage<T>,
-    (T: Event) SourceStage<T>,
-    (T: Event) &SourceStage<T>,
-    (S: Event, C: Steps<S>) Piped<S, C>
+    (S: Source) SourceStage<S>,
+    (S: Source) &SourceStage<S>,
+    (S: Event, C: Steps<S>, B: Begin<S>) Piped<S, C, B>
 );
 
 /// Several streams of the same events: an array, a vector or a tuple of [`Subscription`]s.

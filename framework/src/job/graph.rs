@@ -1,6 +1,6 @@
 //! The logical graph: components, and who subscribes to whom.
 
-use super::blueprint::{Blueprint, ChannelBlueprint, EdgeBlueprint, StepsBlueprint};
+use super::blueprint::{Blueprint, ChannelBlueprint, EdgeBlueprint, Fuse, Gone, StepsBlueprint};
 use crate::channel::ChannelInfo;
 use crate::component::OnError;
 use crate::id::ComponentName;
@@ -64,8 +64,10 @@ pub(crate) enum Origin {
     Output,
     /// It is what the component emits into a channel.
     Channel(ChannelInfo, Box<dyn ChannelBlueprint>),
-    /// It is what closures make of another stream.
-    Steps(StreamId, Box<dyn StepsBlueprint>),
+    /// It is what closures make of another stream. Right behind a source, the two may be made one.
+    Steps(StreamId, Box<dyn StepsBlueprint>, Option<Box<dyn Fuse>>),
+    /// It is what a source emits to its own closures: nobody else sees it.
+    Inner,
 }
 
 /// One subscription.
@@ -125,7 +127,7 @@ impl Graph {
     /// The streams that closures make of `stream`, and that lead somewhere.
     pub(crate) fn derived(&self, stream: StreamId) -> impl Iterator<Item = StreamId> {
         self.stream_ids().filter(move |id| {
-            matches!(self.stream(*id).origin, Origin::Steps(of, _) if of == stream)
+            matches!(self.stream(*id).origin, Origin::Steps(of, ..) if of == stream)
                 && self.is_read(*id)
         })
     }
@@ -135,11 +137,30 @@ impl Graph {
         self.edges.iter().any(|edge| edge.stream == stream) || self.derived(stream).next().is_some()
     }
 
+    /// Makes one source of each source that is read by one chain of closures and by nobody else.
+    pub(crate) fn fuse_sources(&mut self) {
+        for id in self.stream_ids() {
+            let Origin::Steps(of, _, Some(_)) = self.stream(id).origin else { continue };
+            let StreamNode { from, origin: Origin::Output } = *self.stream(of) else { continue };
+            let alone = self.derived(of).eq([id]) && self.edges.iter().all(|e| e.stream != of);
+            if !alone || self.node(from).rate.is_some() {
+                continue;
+            }
+            let origin = std::mem::replace(&mut self.streams[id.0].origin, Origin::Output);
+            self.streams[of.0].origin = Origin::Inner;
+            if let Origin::Steps(_, steps, Some(fuse)) = origin {
+                let node = self.node_mut(from);
+                let source = std::mem::replace(&mut node.blueprint, Box::new(Gone));
+                node.blueprint = fuse.fuse(source, steps);
+            }
+        }
+    }
+
     /// All closures on edges.
     pub(crate) fn steps(&self) -> Vec<Arc<StepInfo>> {
         let streams = self.streams.iter().filter_map(|stream| match &stream.origin {
-            Origin::Steps(_, steps) => Some(steps.infos()),
-            Origin::Output | Origin::Channel(..) => None,
+            Origin::Steps(_, steps, _) => Some(steps.infos()),
+            Origin::Output | Origin::Channel(..) | Origin::Inner => None,
         });
         streams.flatten().cloned().collect()
     }
@@ -159,7 +180,7 @@ impl Graph {
     /// The output or channel that a stream begins with.
     fn root(&self, stream: StreamId) -> &Origin {
         match &self.stream(stream).origin {
-            Origin::Steps(of, _) => self.root(*of),
+            Origin::Steps(of, ..) => self.root(*of),
             root => root,
         }
     }

@@ -2,7 +2,7 @@
 
 use super::blueprint::LogicBlueprint;
 use super::fan_in::Streams;
-use super::piped::Piped;
+use super::piped::{Begin, Piped};
 use super::stage::{NewEdge, NewNode, Stage};
 use super::stream::Stream;
 use crate::component::Context;
@@ -162,7 +162,7 @@ impl<T: Event> Stream<T> {
     }
 }
 
-impl<S: Event, C: Steps<S>> Piped<S, C> {
+impl<S: Event, C: Steps<S>, B: Begin<S>> Piped<S, C, B> {
     /// As [`Stream::key_by`].
     pub fn key_by<K, F>(self, key: F) -> KeyedStream<C::Out, KeyOn<K, F>>
     where

@@ -17,7 +17,7 @@ pub(crate) use graph::{Edge, Graph, NodeId, Origin, Role, StreamId};
 pub use grouped::Grouped;
 pub use keyed::KeyedStream;
 pub use pair::{KeyedPair, Pair};
-pub use piped::Piped;
+pub use piped::{AtSource, Begin, Behind, Piped, RightBehind};
 pub use stage::{SinkStage, SourceStage, Stage};
 pub use stream::{IntoStream, Stream};
 pub use validate::{Problem, Problems};
@@ -201,7 +201,7 @@ impl Job {
     }
 
     /// Adds a source; each split is read by a clone of `source`.
-    pub fn source<S: Source + Clone>(&self, source: S) -> SourceStage<S::Out> {
+    pub fn source<S: Source + Clone>(&self, source: S) -> SourceStage<S> {
         NewNode::source(source).add_to(self.graph.clone()).into()
     }
 

@@ -4,7 +4,7 @@ use super::blueprint::{LogicBlueprint, SideGroupedEdge};
 use super::fan_in::Subscription;
 use super::grouped::Grouped;
 use super::keyed::KeyedStream;
-use super::piped::Piped;
+use super::piped::{Begin, Piped};
 use super::stage::{NewEdge, NewNode, Stage};
 use super::stream::Stream;
 use crate::component::Context;
@@ -132,7 +132,7 @@ impl<T: Event> Stream<T> {
     }
 }
 
-impl<S: Event, C: Steps<S>> Piped<S, C> {
+impl<S: Event, C: Steps<S>, B: Begin<S>> Piped<S, C, B> {
     /// As [`Stream::connect`].
     pub fn connect<R: Subscription>(self, right: R) -> Pair<Grouped<C::Out, Shuffle>, R> {
         self.boxed().connect(right)

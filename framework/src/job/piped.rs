@@ -1,10 +1,10 @@
 //! [`Piped`]: closures behind a stream.
 
 use super::SharedGraph;
-use super::blueprint::{FusedSteps, StepsBlueprint};
+use super::blueprint::{Fuse, FuseSource, FusedSteps, StepsBlueprint};
 use super::graph::{Origin, StreamId};
 use super::grouped::Grouped;
-use super::stage::{SinkStage, Stage};
+use super::stage::{SinkStage, SourceStage, Stage};
 use super::stream::{IntoStream, Stream};
 use crate::component::{Component, Context, OnError, Result};
 use crate::emitter::Emitter;
@@ -12,6 +12,7 @@ use crate::event::Event;
 use crate::grouping::Grouping;
 use crate::operator::Operator;
 use crate::sink::Sink;
+use crate::source::{Immediate, Source};
 use crate::step::{Failures, Filter, FlatMap, Here, Inspect, Map, StepInfo, Steps, TryMap};
 use std::fmt;
 use std::marker::PhantomData;
@@ -46,21 +47,62 @@ use std::sync::atomic::AtomicU64;
 /// assert_eq!((small.take(), large.take()), (vec![1, 4], vec![9, 16]));
 /// ```
 #[must_use = "closures do nothing until an operator or a sink is applied"]
-pub struct Piped<S, C> {
+pub struct Piped<S, C, B = Behind> {
     stream: Stream<S>,
     steps: C,
     infos: Vec<StepInfo>,
+    begins: PhantomData<fn() -> B>,
 }
 
-impl<S: Event> Piped<S, Here> {
-    pub(super) fn begin(stream: &Stream<S>) -> Self {
-        Self { stream: stream.clone(), steps: Here, infos: Vec::new() }
+/// Where closures begin; [`Behind`] or [`RightBehind`].
+pub trait Begin<T>: sealed::Sealed {
+    #[doc(hidden)]
+    fn fuse<C: Steps<T>>() -> sealed::Fused;
+}
+
+/// Closures begin behind any stream.
+#[derive(Debug)]
+pub enum Behind {}
+
+impl<T: Event> Begin<T> for Behind {
+    fn fuse<C: Steps<T>>() -> sealed::Fused {
+        sealed::Fused(None)
     }
 }
 
-impl<S: Event, C: Steps<S>> Piped<S, C> {
+/// Closures begin right behind the source `S`: what they leave out need not be stored (see
+/// [`Immediate`]).
+#[derive(Debug)]
+pub struct RightBehind<S>(PhantomData<fn() -> S>);
+
+impl<S: Immediate + Clone> Begin<S::Out> for RightBehind<S> {
+    fn fuse<C: Steps<S::Out>>() -> sealed::Fused {
+        sealed::Fused(FuseSource::<S, C>::if_possible())
+    }
+}
+
+mod sealed {
+    use crate::job::blueprint::Fuse;
+
+    pub trait Sealed {}
+
+    impl Sealed for super::Behind {}
+
+    impl<S> Sealed for super::RightBehind<S> {}
+
+    #[expect(missing_debug_implementations, reason = "never seen outside")]
+    pub struct Fused(pub(super) Option<Box<dyn Fuse>>);
+}
+
+impl<S: Event, B: Begin<S>> Piped<S, Here, B> {
+    pub(super) fn begin(stream: &Stream<S>) -> Self {
+        Self { stream: stream.clone(), steps: Here, infos: Vec::new(), begins: PhantomData }
+    }
+}
+
+impl<S: Event, C: Steps<S>, B: Begin<S>> Piped<S, C, B> {
     /// One step more: `after` makes it from those before and its place.
-    fn then<D>(mut self, kind: &str, after: impl FnOnce(C, usize) -> D) -> Piped<S, D> {
+    fn then<D>(mut self, kind: &str, after: impl FnOnce(C, usize) -> D) -> Piped<S, D, B> {
         let index = self.infos.len();
         let name = self.stream.graph.name_step(self.stream.id, kind);
         self.infos.push(StepInfo {
@@ -68,11 +110,12 @@ impl<S: Event, C: Steps<S>> Piped<S, C> {
             on_error: OnError::default(),
             failed: AtomicU64::new(0),
         });
-        Piped { stream: self.stream, steps: after(self.steps, index), infos: self.infos }
+        let Self { stream, steps, infos, begins } = self;
+        Piped { stream, steps: after(steps, index), infos, begins }
     }
 
     /// As [`Stream::map`].
-    pub fn map<U, F>(self, call: F) -> Piped<S, Map<C, U, F>>
+    pub fn map<U, F>(self, call: F) -> Piped<S, Map<C, U, F>, B>
     where
         U: Event,
         F: Fn(&C::Out) -> U + Clone + Send + 'static,
@@ -81,7 +124,7 @@ impl<S: Event, C: Steps<S>> Piped<S, C> {
     }
 
     /// As [`Stream::try_map`].
-    pub fn try_map<U, F>(self, call: F) -> Piped<S, TryMap<C, U, F>>
+    pub fn try_map<U, F>(self, call: F) -> Piped<S, TryMap<C, U, F>, B>
     where
         U: Event,
         F: Fn(&C::Out) -> Result<U> + Clone + Send + 'static,
@@ -90,7 +133,7 @@ impl<S: Event, C: Steps<S>> Piped<S, C> {
     }
 
     /// As [`Stream::filter`].
-    pub fn filter<F>(self, call: F) -> Piped<S, Filter<C, C::Out, F>>
+    pub fn filter<F>(self, call: F) -> Piped<S, Filter<C, C::Out, F>, B>
     where
         F: Fn(&C::Out) -> bool + Clone + Send + 'static,
     {
@@ -98,7 +141,7 @@ impl<S: Event, C: Steps<S>> Piped<S, C> {
     }
 
     /// As [`Stream::flat_map`].
-    pub fn flat_map<U, I, F>(self, call: F) -> Piped<S, FlatMap<C, (U, I), F>>
+    pub fn flat_map<U, I, F>(self, call: F) -> Piped<S, FlatMap<C, (U, I), F>, B>
     where
         U: Event,
         I: IntoIterator<Item = U> + 'static,
@@ -108,7 +151,7 @@ impl<S: Event, C: Steps<S>> Piped<S, C> {
     }
 
     /// As [`Stream::inspect`].
-    pub fn inspect<F>(self, call: F) -> Piped<S, Inspect<C, C::Out, F>>
+    pub fn inspect<F>(self, call: F) -> Piped<S, Inspect<C, C::Out, F>, B>
     where
         F: Fn(&C::Out) + Clone + Send + 'static,
     {
@@ -127,12 +170,12 @@ impl<S: Event, C: Steps<S>> Piped<S, C> {
     /// The stream behind the closures, whatever they are: it can be stored, and any number of components
     /// may subscribe to it. The closures are called once for each event all the same.
     pub fn boxed(self) -> Stream<C::Out> {
-        let Self { stream, steps, infos } = self;
+        let Self { stream, steps, infos, .. } = self;
         let infos = infos.into_iter().map(Arc::new).collect();
         let steps = FusedSteps::<S, C>::new(steps, infos);
         let alias = stream.alias_name();
         let graph = stream.graph;
-        let id = graph.add_steps(stream.id, steps);
+        let id = graph.add_steps(stream.id, steps, B::fuse::<C>().0);
         let behind = Stream::new(graph, id);
         alias.map_or_else(|| behind.clone(), |name| behind.alias(&name))
     }
@@ -164,7 +207,7 @@ impl<S: Event, C: Steps<S>> Piped<S, C> {
     }
 }
 
-impl<S: Event, C: Steps<S>> Piped<S, C> {
+impl<S: Event, C: Steps<S>, B: Begin<S>> Piped<S, C, B> {
     /// As [`Stream::group`].
     #[must_use = "a grouping does nothing until an operator or a sink is applied"]
     pub fn group<G: Grouping<C::Out>>(self, grouping: G) -> Grouped<C::Out, G> {
@@ -311,7 +354,47 @@ impl<T: Event> Stream<T> {
     }
 }
 
-impl<S: Event, C: Steps<S>> IntoStream for Piped<S, C> {
+/// Closures right behind the source `S`, one of which takes what the source emits.
+pub type AtSource<S, D> = Piped<<S as Source>::Out, D, RightBehind<S>>;
+
+/// Closures right behind a source that never waits. They are those of [`Stream`], and do the same.
+impl<S: Immediate + Clone> SourceStage<S> {
+    /// As [`Stream::map`].
+    pub fn map<U, F>(&self, call: F) -> AtSource<S, Map<Here, U, F>>
+    where
+        U: Event,
+        F: Fn(&S::Out) -> U + Clone + Send + 'static,
+    {
+        Piped::begin(self).map(call)
+    }
+
+    /// As [`Stream::try_map`].
+    pub fn try_map<U, F>(&self, call: F) -> AtSource<S, TryMap<Here, U, F>>
+    where
+        U: Event,
+        F: Fn(&S::Out) -> Result<U> + Clone + Send + 'static,
+    {
+        Piped::begin(self).try_map(call)
+    }
+
+    /// As [`Stream::filter`].
+    pub fn filter<F>(&self, call: F) -> AtSource<S, Filter<Here, S::Out, F>>
+    where
+        F: Fn(&S::Out) -> bool + Clone + Send + 'static,
+    {
+        Piped::begin(self).filter(call)
+    }
+
+    /// As [`Stream::inspect`].
+    pub fn inspect<F>(&self, call: F) -> AtSource<S, Inspect<Here, S::Out, F>>
+    where
+        F: Fn(&S::Out) + Clone + Send + 'static,
+    {
+        Piped::begin(self).inspect(call)
+    }
+}
+
+impl<S: Event, C: Steps<S>, B: Begin<S>> IntoStream for Piped<S, C, B> {
     type Event = C::Out;
 
     fn into_stream(self) -> Stream<C::Out> {
@@ -319,7 +402,7 @@ impl<S: Event, C: Steps<S>> IntoStream for Piped<S, C> {
     }
 }
 
-impl<S, C> fmt::Debug for Piped<S, C> {
+impl<S, C, B> fmt::Debug for Piped<S, C, B> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let steps: Vec<&str> = self.infos.iter().map(|info| &*info.name).collect();
         f.debug_struct("Piped").field("stream", &self.stream).field("steps", &steps).finish()
@@ -328,10 +411,15 @@ impl<S, C> fmt::Debug for Piped<S, C> {
 
 impl SharedGraph {
     /// The stream that closures make of another. (Of a job that was started it leads nowhere.)
-    fn add_steps(&self, of: StreamId, steps: impl StepsBlueprint + 'static) -> StreamId {
+    fn add_steps(
+        &self,
+        of: StreamId,
+        steps: impl StepsBlueprint + 'static,
+        fuse: Option<Box<dyn Fuse>>,
+    ) -> StreamId {
         let mut graph = self.lock();
         match graph.streams.get(of.0).map(|stream| stream.from) {
-            Some(from) => graph.add_stream(from, Origin::Steps(of, Box::new(steps))),
+            Some(from) => graph.add_stream(from, Origin::Steps(of, Box::new(steps), fuse)),
             None => of,
         }
     }

@@ -163,7 +163,7 @@ impl<T: Event> From<Added> for Stage<T> {
     }
 }
 
-impl<T: Event> From<Added> for SourceStage<T> {
+impl<S: Source> From<Added> for SourceStage<S> {
     fn from(Added { graph, node, stream }: Added) -> Self {
         Self { stream: Stream::new(graph, stream), node }
     }
@@ -291,12 +291,12 @@ impl<T> fmt::Debug for Stage<T> {
 /// assert_eq!(outcome.component("numbers").unwrap().emitted, 3);
 /// assert_eq!(got.len(), 3);
 /// ```
-pub struct SourceStage<T> {
-    stream: Stream<T>,
+pub struct SourceStage<S: Source> {
+    stream: Stream<S::Out>,
     node: NodeId,
 }
 
-impl<T: Event> SourceStage<T> {
+impl<S: Source> SourceStage<S> {
     settings!();
     channel!();
 
@@ -323,15 +323,15 @@ impl<T: Event> SourceStage<T> {
     }
 }
 
-impl<T> Deref for SourceStage<T> {
-    type Target = Stream<T>;
+impl<S: Source> Deref for SourceStage<S> {
+    type Target = Stream<S::Out>;
 
-    fn deref(&self) -> &Stream<T> {
+    fn deref(&self) -> &Stream<S::Out> {
         &self.stream
     }
 }
 
-impl<T> fmt::Debug for SourceStage<T> {
+impl<S: Source> fmt::Debug for SourceStage<S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.stream.fmt(f)
     }
@@ -368,24 +368,34 @@ impl fmt::Debug for SinkStage {
     }
 }
 
-macro_rules! into_stream {
-    ($($stage:ident),*) => { $(
-        impl<T: Event> IntoStream for $stage<T> {
-            type Event = T;
+impl<T: Event> IntoStream for Stage<T> {
+    type Event = T;
 
-            fn into_stream(self) -> Stream<T> {
-                Stream::clone(&self)
-            }
-        }
-
-        impl<T: Event> IntoStream for &$stage<T> {
-            type Event = T;
-
-            fn into_stream(self) -> Stream<T> {
-                Stream::clone(self)
-            }
-        }
-    )* };
+    fn into_stream(self) -> Stream<T> {
+        self.stream
+    }
 }
 
-into_stream!(Stage, SourceStage);
+impl<T: Event> IntoStream for &Stage<T> {
+    type Event = T;
+
+    fn into_stream(self) -> Stream<T> {
+        self.stream.clone()
+    }
+}
+
+impl<S: Source> IntoStream for SourceStage<S> {
+    type Event = S::Out;
+
+    fn into_stream(self) -> Stream<S::Out> {
+        self.stream
+    }
+}
+
+impl<S: Source> IntoStream for &SourceStage<S> {
+    type Event = S::Out;
+
+    fn into_stream(self) -> Stream<S::Out> {
+        self.stream.clone()
+    }
+}

@@ -79,6 +79,7 @@ pub(crate) fn assemble(
     settings: &Settings,
     shell: &mut dyn Shell,
 ) -> Result<()> {
+    graph.fuse_sources();
     for node in &mut graph.nodes {
         node.blueprint.prepare()?;
     }
@@ -168,7 +169,7 @@ impl Sender<'_> {
                     outputs.channels.push(channel.connect(&self.sending, self.subscribers(id)));
                 }
                 // Part of what the stream that it is derived from leads to.
-                Origin::Steps(..) => {}
+                Origin::Steps(..) | Origin::Inner => {}
             }
         }
         outputs
@@ -178,10 +179,10 @@ impl Sender<'_> {
     fn subscribers(&self, stream: StreamId) -> Vec<Connection> {
         let derived =
             self.graph.derived(stream).filter_map(|id| match &self.graph.stream(id).origin {
-                Origin::Steps(_, steps) => {
+                Origin::Steps(_, steps, _) => {
                     Some(steps.connect(self.sending.clone(), self.subscribers(id)))
                 }
-                Origin::Output | Origin::Channel(..) => None,
+                Origin::Output | Origin::Channel(..) | Origin::Inner => None,
             });
         let direct = (0..self.graph.edges.len()).filter(|e| self.graph.edges[*e].stream == stream);
         derived.chain(direct.map(|e| self.connect(e))).collect()

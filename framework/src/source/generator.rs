@@ -1,6 +1,6 @@
 //! Events made from their number.
 
-use super::{Progress, Source, Splits};
+use super::{Immediate, Progress, Source, Splits, Taker};
 use crate::component::{Component, Context, Rescale, Result, StateField};
 use crate::emitter::Emitter;
 use crate::event::Event;
@@ -103,6 +103,66 @@ impl<F> Generator<F> {
     }
 }
 
+/// How many events a loop has made. However it ends, that goes to where it is to be known.
+struct Done<'a> {
+    events: u64,
+    first: u64,
+    step: u64,
+    next: &'a mut u64,
+    made: &'a mut u64,
+    left: &'a mut usize,
+}
+
+impl Done<'_> {
+    /// The number of the next event, which counts as made.
+    #[inline(always)]
+    fn number(&mut self) -> u64 {
+        let number = self.first.wrapping_add(self.events.wrapping_mul(self.step));
+        self.events += 1;
+        number
+    }
+}
+
+impl Drop for Done<'_> {
+    #[inline(always)]
+    fn drop(&mut self) {
+        *self.next = self.first.saturating_add(self.events.saturating_mul(self.step));
+        *self.made += self.events;
+        *self.left -= self.events as usize;
+    }
+}
+
+impl<T, F> Immediate for Generator<F>
+where
+    T: Event,
+    F: Fn(u64) -> T + Send + 'static,
+{
+    #[inline]
+    fn produce(&mut self, left: &mut usize, taker: &mut impl Taker<T>) -> Result<Progress> {
+        let count = self.left().min(*left as u64);
+        if self.left() == 0 {
+            return Ok(Progress::End);
+        }
+        let Self { make, seed, step, next, made, .. } = self;
+        let mut done = Done { events: 0, first: *next, step: *step, next, made, left };
+        match *seed {
+            Some(seed) => {
+                while done.events < count {
+                    let n = done.number();
+                    taker.take(|| make(mix(seed, n)));
+                }
+            }
+            None => {
+                while done.events < count {
+                    let n = done.number();
+                    taker.take(|| make(n));
+                }
+            }
+        }
+        Ok(Progress::More)
+    }
+}
+
 /// Emits what `make` makes of `first`, `first + step` and so on, `count` times.
 ///
 /// Kept apart, and small, for the compiler's sake: the whole loop is in registers then.
@@ -122,6 +182,13 @@ fn mix(seed: u64, n: u64) -> u64 {
     z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
     z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
     z ^ (z >> 31)
+}
+
+impl<F> Generator<F> {
+    /// How many events the split still has.
+    fn left(&self) -> u64 {
+        self.events.saturating_sub(self.next).div_ceil(self.step)
+    }
 }
 
 impl<F: Send + 'static> Component for Generator<F> {
@@ -161,11 +228,10 @@ where
     }
 
     async fn next(&mut self, out: &mut Emitter<T>) -> Result<Progress> {
-        let left = self.events.saturating_sub(self.next).div_ceil(self.step);
-        if left == 0 {
+        if self.left() == 0 {
             return Ok(Progress::End);
         }
-        let count = left.min(out.room() as u64);
+        let count = self.left().min(out.room() as u64);
         let (first, step) = (self.next, self.step);
         match self.seed {
             Some(seed) => fill(out, count, first, step, |n| (self.make)(mix(seed, n))),

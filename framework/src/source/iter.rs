@@ -1,6 +1,6 @@
 //! The items of an iterator.
 
-use super::{Progress, Source, Splits};
+use super::{Immediate, Progress, Source, Splits, Taker};
 use crate::component::{Component, Context, Rescale, Result, StateField};
 use crate::emitter::Emitter;
 use crate::event::Event;
@@ -62,6 +62,20 @@ where
     }
 }
 
+impl<I: Iterator> FromIter<I> {
+    /// The next item of the split; `None` at the end.
+    #[inline]
+    fn item(&mut self) -> Result<Option<I::Item>> {
+        let skip = usize::try_from(self.skip.0)?;
+        let item = if skip == 0 { self.items.next() } else { self.items.nth(skip) };
+        if item.is_some() {
+            self.skip.0 = self.skip.1;
+            self.taken += 1;
+        }
+        Ok(item)
+    }
+}
+
 impl<I> Component for FromIter<I>
 where
     I: Iterator + Clone + Send + 'static,
@@ -102,14 +116,24 @@ where
 
     async fn next(&mut self, out: &mut Emitter<I::Item>) -> Result<Progress> {
         while !out.is_full() {
-            let skip = usize::try_from(self.skip.0)?;
-            let Some(item) = (if skip == 0 { self.items.next() } else { self.items.nth(skip) })
-            else {
-                return Ok(Progress::End);
-            };
-            self.skip.0 = self.skip.1;
-            self.taken += 1;
-            out.emit(item);
+            match self.item()? {
+                Some(item) => out.emit(item),
+                None => return Ok(Progress::End),
+            }
+        }
+        Ok(Progress::More)
+    }
+}
+
+impl<I> Immediate for FromIter<I>
+where
+    I: Iterator<Item: Event> + Clone + Send + 'static,
+{
+    fn produce(&mut self, left: &mut usize, taker: &mut impl Taker<I::Item>) -> Result<Progress> {
+        while *left > 0 {
+            let Some(item) = self.item()? else { return Ok(Progress::End) };
+            *left -= 1;
+            taker.take(|| item);
         }
         Ok(Progress::More)
     }

@@ -1,17 +1,14 @@
 //! [`StepsEdge`]: closures between an instance and the links.
 
-use super::{Edge, Fan, Sending, copy};
-use crate::component::{BoxError, Fatal, OnError};
+use super::{Edge, Fan, copy};
 use crate::event::Event;
 use crate::guard::{catch, drop_each, drop_quietly};
-use crate::instance::failure::{Cause, Failure};
-use crate::instance::failure_is_logged;
+use crate::instance::failure::Failure;
+use crate::instance::losses::Losses;
 use crate::link::Control;
-use crate::step::{Failures, Pass, StepInfo, Steps, Tally, pass};
+use crate::step::{Failures, Pass, Steps, Tally, pass};
 use std::collections::VecDeque;
 use std::fmt;
-use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::task::Waker;
 
 /// What waits in front of the closures.
@@ -25,9 +22,8 @@ enum Waiting<S> {
 /// Where an event can become several, a batch may become any number of batches. So it goes through only
 /// as long as there is credit behind, and a few batches at a time; what is left of it waits in front.
 pub(crate) struct StepsEdge<S, C: Steps<S>> {
-    sender: Sending,
+    losses: Losses,
     steps: C,
-    infos: Arc<[Arc<StepInfo>]>,
     failures: Failures,
     made: Vec<C::Out>,
     next: Fan<C::Out>,
@@ -35,8 +31,6 @@ pub(crate) struct StepsEdge<S, C: Steps<S>> {
     /// Events that came in, and that came out.
     taken: u64,
     outputs: u64,
-    /// A failure that is to end the job.
-    failure: Option<Failure>,
 }
 
 impl<S: Event, C: Steps<S>> StepsEdge<S, C> {
@@ -45,23 +39,16 @@ impl<S: Event, C: Steps<S>> StepsEdge<S, C> {
     /// How often so many are made before the instance looks up again.
     const ROUNDS: usize = 8;
 
-    pub(crate) fn new(
-        sender: Sending,
-        steps: C,
-        infos: Arc<[Arc<StepInfo>]>,
-        next: Fan<C::Out>,
-    ) -> Self {
+    pub(crate) fn new(losses: Losses, steps: C, next: Fan<C::Out>) -> Self {
         Self {
-            sender,
+            losses,
             steps,
-            infos,
             failures: Failures::default(),
             made: Vec::new(),
             next,
             waiting: VecDeque::new(),
             taken: 0,
             outputs: 0,
-            failure: None,
         }
     }
 
@@ -93,15 +80,14 @@ impl<S: Event, C: Steps<S>> StepsEdge<S, C> {
                 Ok(Pass::Failed) => {
                     lost += 1;
                     if let Some((step, error)) = self.failures.take() {
-                        self.lose(step, error);
+                        self.losses.error(step, error);
                     }
                 }
                 Err(panic) => {
                     lost += 1;
-                    let step = self.failures.take_panicked().unwrap_or(self.infos.len() - 1);
                     // An error that came before it is not told: the event is lost once.
                     self.failures.take().into_iter().for_each(drop_quietly);
-                    self.fail(step, Cause::from(panic), false);
+                    self.losses.panic(self.failures.take_panicked(), panic);
                 }
             }
         }
@@ -111,7 +97,7 @@ impl<S: Event, C: Steps<S>> StepsEdge<S, C> {
         if !C::EXPANDS {
             tally.filtered = led as u64 - lost - (self.outputs - outputs);
         }
-        let counters = &self.sender.counters;
+        let counters = self.losses.counters();
         counters.filtered.add(tally.filtered);
         counters.expanded.add(tally.expanded);
         counters.lost_in_steps.add(lost);
@@ -149,31 +135,6 @@ impl<S: Event, C: Steps<S>> StepsEdge<S, C> {
             self.next.push(&mut self.made);
         }
     }
-
-    #[cold]
-    fn lose(&mut self, step: usize, error: BoxError) {
-        let last = Fatal::is(&*error) || self.infos[step].on_error == OnError::Fail;
-        self.fail(step, Cause::error(error), last);
-    }
-
-    /// An event was lost. If that is to be the `last`, the job ends with it.
-    #[cold]
-    fn fail(&mut self, step: usize, cause: Cause, last: bool) {
-        let info = &self.infos[step];
-        let failed = info.failed.fetch_add(1, Ordering::Relaxed) + 1;
-        let instance = self.sender.instance.clone();
-        let failure = Failure { instance, event: None, step: Some(Arc::clone(&info.name)), cause };
-        if last {
-            self.failure.get_or_insert(failure);
-        } else if failure_is_logged(failed) {
-            tracing::warn!(
-                component = %self.sender.instance.component,
-                instance = self.sender.instance.index,
-                failed,
-                "event lost: {failure}",
-            );
-        }
-    }
 }
 
 impl<S: Event, C: Steps<S>> Edge<S> for StepsEdge<S, C> {
@@ -190,7 +151,7 @@ impl<S: Event, C: Steps<S>> Edge<S> for StepsEdge<S, C> {
         if led < batch.len() {
             let copies = copy(&batch[led..]);
             let uncopied = batch.len() - led - copies.len();
-            self.sender.counters.misrouted.add(uncopied as u64);
+            self.losses.counters().misrouted.add(uncopied as u64);
             self.waiting.push_back(Waiting::Events(copies));
         }
     }
@@ -252,24 +213,26 @@ impl<S: Event, C: Steps<S>> Edge<S> for StepsEdge<S, C> {
     }
 
     fn take_failure(&mut self) -> Option<Failure> {
-        self.failure.take().or_else(|| self.next.take_failure())
+        self.losses.take_failure().or_else(|| self.next.take_failure())
     }
 }
 
 impl<S, C: Steps<S>> fmt::Debug for StepsEdge<S, C> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("StepsEdge").field("sender", &self.sender.instance).finish_non_exhaustive()
+        f.debug_struct("StepsEdge").field("losses", &self.losses).finish_non_exhaustive()
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::Sending;
     use super::*;
+    use crate::component::OnError;
     use crate::id::{CheckpointId, InstanceId};
     use crate::metrics::Counters;
-    use crate::step::{FlatMap, Here};
-    use std::sync::Mutex;
+    use crate::step::{FlatMap, Here, StepInfo};
     use std::sync::atomic::AtomicU64;
+    use std::sync::{Arc, Mutex};
 
     /// How many events came, or which control element.
     type Came = (u64, Option<Control>);
@@ -337,7 +300,7 @@ mod tests {
         let next = Fan::new(vec![edge], Arc::clone(counters));
         let instance = InstanceId::new("test", 0);
         let sender = Sending { instance, counters: Arc::clone(counters) };
-        StepsEdge::new(sender, many, [Arc::new(info)].into(), next)
+        StepsEdge::new(Losses::new(sender, [Arc::new(info)].into()), many, next)
     }
 
     /// However much credit there is, the instance gets to look at its orders.

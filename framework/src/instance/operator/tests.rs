@@ -82,7 +82,7 @@ impl Bench {
         let edge = routed(sender, Shuffle::new(), targets, lanes);
         let maker: Maker<Odd> = Box::new(move |_| Odd { clock: clock.clone(), copies });
         let stream = Fan::new(vec![edge], Arc::clone(&counters));
-        let outlets = Outlets { stream, channels: Vec::new() };
+        let outlets = Outlets { stream, channels: Vec::new(), losses: None };
         let machine = OperatorMachine::new(seat, maker, outlets);
         let receivers = inboxes;
         let wakes = Arc::default();

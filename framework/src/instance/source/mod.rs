@@ -1,5 +1,9 @@
 //! The machine of sources.
 
+mod fused;
+
+pub(crate) use fused::FusedSource;
+
 use super::failure::{Cause, Failure};
 use super::meter::SLICE;
 use super::output::{Outlets, Output};
@@ -124,8 +128,6 @@ pub(crate) struct SourceMachine<S: Source> {
     output: Output<S::Out>,
     pacer: Option<Pacer>,
     alarm: Option<BoxFuture<'static, ()>>,
-    /// Events so far.
-    emitted: u64,
 }
 
 /// What became of asking one split.
@@ -165,7 +167,6 @@ impl<S: Source> SourceMachine<S> {
             output: Output::new(outlets, Arc::clone(&seat.counters)),
             pacer: rate.map(Pacer::new),
             alarm: None,
-            emitted: 0,
             seat,
         }
     }
@@ -199,7 +200,7 @@ impl<S: Source> SourceMachine<S> {
     fn failure(&self, i: usize, cause: Cause) -> Failure {
         let reading = self.splits[i].state == State::Reading;
         let at_event = reading && matches!(cause, Cause::Panic { .. });
-        let event = at_event.then_some(self.emitted + 1);
+        let event = at_event.then_some(self.seat.counters.emitted.get() + 1);
         Failure { instance: self.seat.ctx.instance.clone(), event, step: None, cause }
     }
 
@@ -290,7 +291,6 @@ impl<S: Source> SourceMachine<S> {
 
     fn stepped(&mut self, i: usize, mut made: Emitter<S::Out>, outcome: Result<Progress>) {
         let emitted = made.total() as u64;
-        self.emitted += emitted;
         if let Some(pacer) = &mut self.pacer {
             pacer.record(emitted);
         }

@@ -2,6 +2,7 @@ use super::*;
 use crate::component::{Component, OnError};
 use crate::grouping::{Shuffle, Targets};
 use crate::id::InstanceId;
+use crate::instance::Losses;
 use crate::instance::tests::{Inbox, Notes, Wakes, link_to, seat};
 use crate::instance::{ControlCell, Edge, Fan, RoutedEdge, Sending, StepsEdge};
 use crate::key::KeyGroups;
@@ -147,7 +148,7 @@ impl<const RESUMES: bool> Bench<RESUMES> {
         let edge = RoutedEdge::new(sender, "next".into(), Shuffle::new(), targets, links);
         let edge = (setting.step)(Box::new(edge), &counters);
         let stream = Fan::new(vec![edge], Arc::clone(&counters));
-        let outlets = Outlets { stream, channels: Vec::new() };
+        let outlets = Outlets { stream, channels: Vec::new(), losses: None };
         let count = acts.len();
         let splits: Vec<_> = (0..count).map(|index| Split { index, count }).collect();
         let script = Script {
@@ -366,8 +367,8 @@ fn no_twos(next: Way, counters: &Arc<Counters>) -> Way {
     };
     let steps = TryMap::after(Here, 0, step);
     let next = Fan::new(vec![next], Arc::clone(counters));
-    let infos = [Arc::new(info)].into();
-    Box::new(StepsEdge::<i64, _>::new(sending(counters), steps, infos, next))
+    let losses = Losses::new(sending(counters), [Arc::new(info)].into());
+    Box::new(StepsEdge::<i64, _>::new(losses, steps, next))
 }
 
 /// Whether it is silent after that or at its end, it tells at once, and nothing is finished.
