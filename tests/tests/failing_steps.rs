@@ -137,3 +137,62 @@ fn a_failure_in_the_last_batch_of_a_source_finishes_nothing() {
 fn a_failure_in_the_last_batch_of_an_operator_finishes_nothing() {
     check(|job, clock| job.source(Three::new(false, clock)).apply(Late::default()));
 }
+
+/// Emits a hundred numbers with its last word.
+#[derive(Component, Clone, Debug)]
+struct AtOnce;
+
+impl Source for AtOnce {
+    type Out = u64;
+
+    async fn next(&mut self, out: &mut Emitter<u64>) -> Result<Progress> {
+        out.extend(0..100);
+        Ok(Progress::End)
+    }
+}
+
+/// What waits in front of a closure when its source, or an operator, is at its end is no more past
+/// failing the job than what came before it.
+#[test]
+fn a_failure_in_what_still_waits_at_the_end_finishes_nothing() {
+    testing::every_seed(0..40, |scheduler| {
+        for behind_an_operator in [false, true] {
+            let finished = Arc::new(AtomicU64::new(0));
+            let job = Job::new("waits");
+            let numbers = job.source(AtOnce);
+            let numbers = match behind_an_operator {
+                true => numbers.apply(Late::default()).into_stream(),
+                false => numbers.into_stream(),
+            };
+            numbers
+                .flat_map(|n| vec![*n; 1_000])
+                .try_map(|n| if *n == 99 { Err("no 99".into()) } else { Ok(*n) })
+                .on_error(OnError::Fail)
+                .sink(Finishes(Arc::clone(&finished)));
+            let error = scheduler.clone().run(job).unwrap_err();
+            let step = error.failure().unwrap().step.clone().unwrap();
+            assert!(step.starts_with("try_map#2 after "), "{step}");
+            assert_eq!(finished.load(Ordering::SeqCst), 0);
+        }
+    });
+}
+
+/// Two closures of one component, of which one forgives.
+#[test]
+fn closures_that_are_a_component_keep_their_policies_and_their_names() {
+    let run = |bad: &'static str| {
+        let got = Collect::new();
+        let job = Job::new("both");
+        job.source(FromIter::new([1_u64, 2, 3]))
+            .try_map(move |n| if *n == 2 && bad == "first" { Err("bad".into()) } else { Ok(*n) })
+            .try_map(move |n| if *n == 2 && bad == "second" { Err("bad".into()) } else { Ok(*n) })
+            .on_error(OnError::Fail)
+            .named("both")
+            .sink(got.clone());
+        testing::run(job).map(|outcome| (outcome, got.take()))
+    };
+    let (outcome, got) = run("first").unwrap();
+    assert_eq!((got, outcome.component("both").unwrap().failed), (vec![1, 3], 1));
+    let text = run("second").unwrap_err().to_string();
+    assert!(text.contains("both[0] at event 2: error: try_map#2 after from-iter: bad"), "{text}");
+}

@@ -185,3 +185,38 @@ fn streams_of_two_jobs_are_refused() {
     assert_eq!(error.problems(), [Problem::ForeignStream { name: "label".into() }]);
     assert_eq!(Engine::new().run(there).unwrap().events_in(), 3);
 }
+
+/// Adds up each side.
+#[derive(Component, Clone, Default)]
+struct Sums(u64, u64);
+
+impl TwoInput for Sums {
+    type Left = u64;
+    type Right = u64;
+    type Out = (u64, u64);
+
+    fn apply_left(&mut self, n: u64, _: &mut Emitter<Self::Out>) -> Result<()> {
+        self.0 += n;
+        Ok(())
+    }
+
+    fn apply_right(&mut self, n: u64, _: &mut Emitter<Self::Out>) -> Result<()> {
+        self.1 += n;
+        Ok(())
+    }
+
+    fn finish(&mut self, out: &mut Emitter<Self::Out>) -> Result<()> {
+        out.emit((self.0, self.1));
+        Ok(())
+    }
+}
+
+#[test]
+fn a_stream_may_be_both_inputs_of_one_operator() {
+    let got = Collect::new();
+    let job = Job::new("self");
+    let numbers = job.source(FromIter::new(1..=4_u64));
+    numbers.connect(&numbers).apply(Sums::default()).sink(got.clone());
+    Engine::new().run(job).unwrap();
+    assert_eq!(got.take(), [(10, 10)]);
+}

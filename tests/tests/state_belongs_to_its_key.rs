@@ -384,3 +384,67 @@ fn a_source_that_is_built_anew_counts_nothing_twice() {
         assert!(rows.into_iter().eq((0..3).flat_map(|k| (1..=30).map(move |n| (k, n)))));
     }
 }
+
+/// A key that can't be found costs its event and nothing else, with one instance as with several.
+#[test]
+fn a_key_that_panics_costs_its_event_alone() {
+    for parallelism in [1, 2, 3] {
+        let counts = Collect::new();
+        let job = Job::new("keys");
+        job.source(FromIter::new([1_u64, 1, 13, 1, 2]))
+            .key_by_value(|n: &u64| if *n == 13 { panic!("no {n}") } else { *n })
+            .fold(0_u64, |n, _| *n += 1)
+            .parallelism(parallelism)
+            .sink(counts.clone());
+        let outcome = Scheduler::seeded(parallelism as u64).run(job).unwrap();
+        let mut counts = counts.take();
+        counts.sort();
+        assert_eq!(counts, [(1, 1), (1, 2), (1, 3), (2, 1)], "{parallelism}");
+        assert_eq!((outcome.failed(), outcome.restarts()), (1, 0), "{parallelism}");
+    }
+}
+
+/// Emits nothing, and takes its time for each key.
+#[derive(Component, Clone)]
+struct Slow(Arc<AtomicU64>);
+
+impl KeyedOperator for Slow {
+    type Key = u64;
+    type In = u64;
+    type Out = u64;
+    type State = u64;
+
+    fn apply(
+        &mut self,
+        _: &u64,
+        n: u64,
+        state: &mut Keyed<u64>,
+        _: &mut Emitter<u64>,
+    ) -> Result<()> {
+        **state = n;
+        Ok(())
+    }
+
+    fn finish(&mut self, _: &u64, _: u64, _: &mut Emitter<u64>) -> Result<()> {
+        self.0.fetch_add(1, Ordering::SeqCst);
+        Ok(())
+    }
+}
+
+/// The end of many keys is no single piece of work: a kill is heard in the middle of it.
+#[test]
+fn a_kill_is_heard_while_keys_finish() {
+    let finished = Arc::new(AtomicU64::new(0));
+    let mut cut_short = 0;
+    for steps in (0..400).step_by(10) {
+        finished.store(0, Ordering::SeqCst);
+        let job = Job::new("many");
+        job.source(FromIter::new(0..5_000_u64))
+            .key_by(|n: &u64| n)
+            .apply(Slow(Arc::clone(&finished)))
+            .sink(Collect::new());
+        Scheduler::seeded(7).stop_after(steps).run(job).unwrap();
+        cut_short += usize::from((1..5_000).contains(&finished.load(Ordering::SeqCst)));
+    }
+    assert!(cut_short > 0, "no stop came while the keys finished");
+}

@@ -258,3 +258,42 @@ fn closures_that_panic_when_they_are_dropped_harm_nobody() {
         },
     );
 }
+
+/// An error that panics when it is dropped.
+#[derive(Debug)]
+struct Loud;
+
+impl std::fmt::Display for Loud {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("a bomb")
+    }
+}
+
+impl std::error::Error for Loud {}
+
+impl Drop for Loud {
+    fn drop(&mut self) {
+        panic!("dropped");
+    }
+}
+
+#[test]
+fn errors_of_closures_that_panic_when_they_are_dropped_lose_their_event_alone() {
+    for on_error in [OnError::Skip, OnError::Fail] {
+        let got = Collect::new();
+        let job = Job::new("bombs");
+        job.source(FromIter::new(0..40_u64))
+            .try_map(|n| if n % 2 == 0 { Ok(*n) } else { Err(Loud.into()) })
+            .on_error(on_error)
+            .sink(got.clone());
+        match (on_error, Engine::new().run(job)) {
+            (OnError::Skip, Ok(outcome)) => assert_eq!((got.len(), outcome.failed()), (20, 20)),
+            (OnError::Fail, Err(error)) => {
+                let text = error.to_string();
+                assert!(text.contains("try_map#1 after from-iter: error: a bomb"), "{text}");
+                std::mem::forget(error);
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+}

@@ -14,19 +14,22 @@ use std::fmt;
 /// assert!(Fatal::is(&*error));
 /// assert_eq!(error.to_string(), "no such file");
 /// ```
+///
+/// The mark is found wherever it is in the chain of causes: `?` may turn the error into another that has
+/// it as its source, one of `anyhow` for example.
 #[derive(Debug)]
-pub struct Fatal(BoxError);
+pub struct Fatal(Final);
 
 impl Fatal {
     /// Marks `error` as final.
     pub fn new(error: impl Into<BoxError>) -> Self {
-        Self(error.into())
+        Self(Final(error.into()))
     }
 
-    /// Whether `error` is marked as final.
+    /// Whether `error` is marked as final, or comes from one that is.
     #[must_use]
     pub fn is(error: &(dyn StdError + Send + Sync + 'static)) -> bool {
-        error.is::<Self>()
+        error.is::<Self>() || causes(error).any(|cause| cause.is::<Final>())
     }
 
     /// The error that is marked.
@@ -39,15 +42,15 @@ impl Fatal {
     /// ```
     #[must_use]
     pub fn get_ref(&self) -> &(dyn StdError + Send + Sync + 'static) {
-        &*self.0
+        &*self.0.0
     }
 
     /// The error without its mark, if it has one.
-    pub(crate) fn unwrap(error: BoxError) -> BoxError {
+    pub(crate) fn unmarked(error: BoxError) -> BoxError {
         match error.downcast::<Self>() {
-            Ok(marked) => marked.0,
+            Ok(marked) => marked.0.0,
             Err(other) => match other.downcast::<Malformed>() {
-                Ok(marked) => marked.0,
+                Ok(marked) => marked.0.0,
                 Err(plain) => plain,
             },
         }
@@ -62,7 +65,7 @@ impl fmt::Display for Fatal {
 
 impl StdError for Fatal {
     fn source(&self) -> Option<&(dyn StdError + 'static)> {
-        self.0.source()
+        Some(&self.0)
     }
 }
 
@@ -99,15 +102,15 @@ impl StdError for Fatal {
 /// assert_eq!((got.take(), outcome.failed()), (vec![1, 3], 1));
 /// ```
 #[derive(Debug)]
-pub struct Malformed(BoxError);
+pub struct Malformed(OfInput);
 
 impl Malformed {
     /// Marks `error` as one of a single piece of input.
     pub fn new(error: impl Into<BoxError>) -> Self {
-        Self(error.into())
+        Self(OfInput(error.into()))
     }
 
-    /// Whether `error` is marked so.
+    /// Whether `error` is marked so, or comes from one that is.
     ///
     /// ```
     /// use streamwork::Malformed;
@@ -118,7 +121,7 @@ impl Malformed {
     /// ```
     #[must_use]
     pub fn is(error: &(dyn StdError + Send + Sync + 'static)) -> bool {
-        error.is::<Self>()
+        error.is::<Self>() || causes(error).any(|cause| cause.is::<OfInput>())
     }
 }
 
@@ -130,6 +133,67 @@ impl fmt::Display for Malformed {
 
 impl StdError for Malformed {
     fn source(&self) -> Option<&(dyn StdError + 'static)> {
-        self.0.source()
+        Some(&self.0)
+    }
+}
+
+/// The causes of an error, as far as anybody follows them: an error may name itself as its source.
+fn causes<'a>(
+    error: &'a (dyn StdError + Send + Sync + 'static),
+) -> impl Iterator<Item = &'a (dyn StdError + 'static)> {
+    std::iter::successors(error.source(), |cause| (*cause).source()).take(16)
+}
+
+/// Whether this link of a chain of causes is a mark, which says nothing that the one before did not.
+pub(crate) fn is_mark(cause: &(dyn StdError + 'static)) -> bool {
+    cause.is::<Final>() || cause.is::<OfInput>()
+}
+
+macro_rules! mark {
+    ($(#[$doc:meta])* $name:ident) => {
+        $(#[$doc])*
+        #[derive(Debug)]
+        struct $name(BoxError);
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                fmt::Display::fmt(&self.0, f)
+            }
+        }
+
+        impl StdError for $name {
+            fn source(&self) -> Option<&(dyn StdError + 'static)> {
+                self.0.source()
+            }
+        }
+    };
+}
+
+mark!(
+    /// The mark of [`Fatal`], where it is found as a cause.
+    Final
+);
+mark!(
+    /// The mark of [`Malformed`].
+    OfInput
+);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_mark_is_found_behind_other_errors() {
+        fn inner() -> anyhow::Result<()> {
+            Err(Fatal::new("no such table"))?
+        }
+
+        let plain: BoxError = inner().unwrap_err().into();
+        let told: BoxError = inner().unwrap_err().context("cannot look it up").into();
+        let bad: BoxError = anyhow::Error::from(Malformed::new("no number")).into();
+        assert!(Fatal::is(&*plain) && Fatal::is(&*told) && !Fatal::is(&*bad));
+        assert!(Malformed::is(&*bad) && !Malformed::is(&*told));
+        let text = crate::instance::Cause::error(told).to_string();
+        assert_eq!(text, "error: cannot look it up: no such table");
     }
 }

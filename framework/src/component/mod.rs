@@ -3,6 +3,7 @@
 
 mod mark;
 
+pub(crate) use mark::is_mark;
 pub use mark::{Fatal, Malformed};
 
 use crate::channel::ChannelInfo;
@@ -10,6 +11,7 @@ use crate::id::InstanceId;
 use crate::time::Clock;
 use std::error::Error as StdError;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Any error of user code.
 pub type BoxError = Box<dyn StdError + Send + Sync>;
@@ -195,6 +197,7 @@ pub struct Context {
     pub(crate) parallelism: usize,
     pub(crate) split: Split,
     pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) draining: Arc<AtomicBool>,
 }
 
 impl Context {
@@ -226,6 +229,13 @@ impl Context {
     #[must_use]
     pub fn split(&self) -> Split {
         self.split
+    }
+
+    /// Whether the job is being drained: for a source that [drains itself](crate::Source::DRAINS), which
+    /// has an example.
+    #[must_use]
+    pub fn is_draining(&self) -> bool {
+        self.draining.load(Ordering::SeqCst)
     }
 
     /// The clock to ask for the time and to sleep by.

@@ -90,6 +90,22 @@ impl<T> Emitter<T> {
         ChannelEmitter { buffer: self.channels.touch(channel) }
     }
 
+    /// Emits one event into a channel, as `to(channel).emit(event)` does; here what is emitted may be made
+    /// with a look at the emitter.
+    ///
+    /// ```
+    /// use streamwork::{Channel, Emitter};
+    ///
+    /// const ALERTS: Channel<String> = Channel::new("alerts");
+    ///
+    /// let mut out = Emitter::<u64>::new();
+    /// out.emit_to(ALERTS, format!("too heavy, on {}", out.stream()));
+    /// assert_eq!(out.emitted_to(ALERTS), ["too heavy, on default"]);
+    /// ```
+    pub fn emit_to<U: Event>(&mut self, channel: Channel<U>, event: U) {
+        self.to(channel).emit(event);
+    }
+
     /// What has been emitted into a channel since the engine last took the events; [`to`](Self::to) has
     /// an example.
     #[must_use]
@@ -99,7 +115,8 @@ impl<T> Emitter<T> {
 
     /// The name of the stream that the event at hand came from: an
     /// [alias](crate::Stream::alias), or else the name of the component that emitted it, followed by
-    /// `/channel` if it came over a channel. Outside of `apply` it says nothing.
+    /// `/channel` if it came over a channel. Outside of `apply` it is no help: in a source and in a test without
+    /// an engine it is `default`, in `finish` that of the last event.
     ///
     /// ```
     /// use streamwork::prelude::*;
@@ -161,7 +178,7 @@ impl<T> Emitter<T> {
     #[inline]
     #[must_use]
     pub fn room(&self) -> usize {
-        self.limit.saturating_sub(self.buffer.len())
+        self.limit.saturating_sub(self.buffer.len().max(self.channels.most()))
     }
 
     /// What has been emitted since the engine last took the events.

@@ -118,6 +118,7 @@ pub trait Grouping<T>: Clone + Send + 'static {
 /// assert_eq!(got.of_instance(1), ["alarm"]);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Target {
     /// To the instance of this number.
     Instance(usize),

@@ -1,6 +1,6 @@
 //! What went wrong in user code, and where.
 
-use crate::component::{BoxError, Fatal};
+use crate::component::{BoxError, Fatal, is_mark};
 use crate::guard::{Panic, catch};
 use crate::id::InstanceId;
 use std::fmt::{self, Write as _};
@@ -86,7 +86,7 @@ impl UserError {
     const CHAIN: usize = 16;
 
     fn new(error: BoxError) -> Self {
-        let error = Fatal::unwrap(error);
+        let error = Fatal::unmarked(error);
         let text = catch(|| Self::line(&*error));
         let text = text.unwrap_or_else(|panic| format!("an error without a text ({panic})"));
         Self { text, error: Arc::new(error) }
@@ -96,7 +96,7 @@ impl UserError {
     fn line(error: &(dyn std::error::Error + 'static)) -> String {
         let chain = std::iter::successors(Some(error), |error| (**error).source());
         let mut line = String::new();
-        for error in chain.take(Self::CHAIN) {
+        for error in chain.take(Self::CHAIN).filter(|error| !is_mark(*error)) {
             let before = line.len();
             let part =
                 if before == 0 { write!(line, "{error}") } else { write!(line, ": {error}") };

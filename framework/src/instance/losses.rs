@@ -4,7 +4,7 @@ use super::edge::Sending;
 use super::failure::{Cause, Failure};
 use super::failure_is_logged;
 use crate::component::{BoxError, Fatal, OnError};
-use crate::guard::Panic;
+use crate::guard::{Panic, drop_quietly};
 use crate::step::StepInfo;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -44,15 +44,21 @@ impl Losses {
         let failure = Failure { instance, event: None, step: Some(Arc::clone(&info.name)), cause };
         if last {
             let mut kept = self.failure.lock().unwrap_or_else(PoisonError::into_inner);
-            kept.get_or_insert(failure);
-        } else if failure_is_logged(failed) {
+            if kept.is_none() {
+                *kept = Some(failure);
+                return;
+            }
+        }
+        if failure_is_logged(failed) {
             tracing::warn!(
+                job = &*self.sender.job,
                 component = %self.sender.instance.component,
                 instance = self.sender.instance.index,
                 failed,
                 "event lost: {failure}",
             );
         }
+        drop_quietly(failure);
     }
 
     /// The failure that is to end the job, once.

@@ -23,6 +23,8 @@ pub(crate) use channels::{ChannelFan, TypedChannel};
 pub(crate) use control::{Command, ControlCell};
 pub(crate) use edge::{Edge, Fan, RoutedEdge, Sending, SideEdge, StepsEdge};
 pub use failure::{Cause, Failure, UserError};
+#[cfg(feature = "test-util")]
+pub(crate) use logic::Finish;
 pub(crate) use logic::{
     KeyedLogic, KeyedTwoInputLogic, LeftOf, Logic, OperatorLogic, RightOf, Side, SinkLogic,
     TwoInputLogic,

@@ -86,6 +86,7 @@ pub(super) fn seat(component: &str, links: usize, clock: &ManualClock, notes: &A
             parallelism: 1,
             split: Split { index: 0, count: 1 },
             clock: Arc::new(clock.clone()),
+            draining: Arc::default(),
         },
         attempt: Attempt::FIRST,
         links,

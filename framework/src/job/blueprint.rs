@@ -140,7 +140,8 @@ struct FusedBlueprint<S: Source, C> {
 impl<S: Immediate + Clone, C: Steps<S::Out>> Blueprint for FusedBlueprint<S, C> {
     fn machine(&mut self, seat: Seat, outputs: Outputs, rate: Option<f64>) -> Box<dyn Machine> {
         let counters = Arc::clone(&seat.counters);
-        let sending = Sending { instance: seat.ctx.instance.clone(), counters };
+        let (job, instance) = (Arc::clone(&seat.ctx.job), seat.ctx.instance.clone());
+        let sending = Sending { job, instance, counters };
         let losses = Losses::new(sending, Arc::clone(&self.steps.infos));
         let mut outlets = outputs.typed(&seat.counters);
         outlets.losses = Some(losses.clone());

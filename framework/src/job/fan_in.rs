@@ -3,6 +3,7 @@
 use super::grouped::Grouped;
 use super::piped::{Begin, Piped};
 use super::stage::{NewEdge, NewNode, SinkStage, SourceStage, Stage};
+use super::stream::sealed::Sealed;
 use super::stream::{IntoStream, Stream};
 use crate::component::Context;
 use crate::event::Event;
@@ -33,13 +34,14 @@ use std::fmt;
     message = "`{Self}` is no stream that a component could read",
     note = "a stream, the stage of a component, closures behind one, or any of these with `.group(..)`"
 )]
-pub trait Subscription {
+pub trait Subscription: Sealed {
     /// What flows in it.
     type Event: Event;
     /// Its grouping; [`Shuffle`] for a plain stream.
     type Grouping: Grouping<Self::Event>;
 
     /// Whether the grouping was given.
+    #[doc(hidden)]
     const IS_GROUPED: bool;
 
     /// The stream with its grouping.
@@ -83,13 +85,19 @@ plain!(
 );
 
 /// Several streams of the same events: an array, a vector or a tuple of [`Subscription`]s.
-pub trait Subscriptions {
+pub trait Subscriptions: Sealed {
     /// What flows in all of them.
     type Event: Event;
 
     /// The streams together.
     fn into_streams(self) -> Streams<Self::Event>;
 }
+
+impl<T, G> Sealed for Grouped<T, G> {}
+
+impl<S, const N: usize> Sealed for [S; N] {}
+
+impl<S> Sealed for Vec<S> {}
 
 impl<S: Subscription, const N: usize> Subscriptions for [S; N] {
     type Event = S::Event;
@@ -109,6 +117,8 @@ impl<S: Subscription> Subscriptions for Vec<S> {
 
 macro_rules! tuple {
     ($first:ident $($name:ident)*) => {
+        impl<$first, $($name),*> Sealed for ($first, $($name,)*) {}
+
         impl<$first: Subscription, $($name: Subscription<Event = $first::Event>),*> Subscriptions
             for ($first, $($name,)*)
         {

@@ -79,6 +79,8 @@ pub(crate) struct Edge {
     pub(crate) alias: Option<Arc<str>>,
     /// Whether it spreads by key groups.
     pub(crate) by_key: bool,
+    /// Whether it is the right input of an operator with two.
+    pub(crate) is_right: bool,
     pub(crate) blueprint: Box<dyn EdgeBlueprint>,
 }
 

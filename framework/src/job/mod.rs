@@ -8,6 +8,7 @@ mod keyed;
 mod pair;
 mod piped;
 mod stage;
+mod steps_operator;
 mod stream;
 mod validate;
 

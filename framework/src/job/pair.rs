@@ -121,7 +121,7 @@ fn left_edge<L: Event, R: Event, G: Grouping<L>>(stream: &Stream<L>, grouping: G
 fn right_edge<L: Event, R: Event, G: Grouping<R>>(stream: &Stream<R>, grouping: G) -> NewEdge {
     let by_key = grouping.by_key();
     let wrap: fn(R) -> Side<L, R> = Side::Right;
-    NewEdge::of(stream, by_key, SideGroupedEdge::new(wrap, RightOf(grouping)))
+    NewEdge::of(stream, by_key, SideGroupedEdge::new(wrap, RightOf(grouping))).on_the_right()
 }
 
 impl<T: Event> Stream<T> {

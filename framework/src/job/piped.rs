@@ -5,15 +5,15 @@ use super::blueprint::{Fuse, FuseSource, FusedSteps, StepsBlueprint};
 use super::graph::{Origin, StreamId};
 use super::grouped::Grouped;
 use super::stage::{SinkStage, SourceStage, Stage};
+use super::steps_operator::StepsOperator;
 use super::stream::{IntoStream, Stream};
-use crate::component::{Component, Context, OnError, Result};
-use crate::emitter::Emitter;
+use crate::component::{Context, OnError, Result};
 use crate::event::Event;
 use crate::grouping::Grouping;
 use crate::operator::Operator;
 use crate::sink::Sink;
 use crate::source::{Immediate, Source};
-use crate::step::{Failures, Filter, FlatMap, Here, Inspect, Map, StepInfo, Steps, TryMap};
+use crate::step::{Filter, FlatMap, Here, Inspect, Map, StepInfo, Steps, TryMap};
 use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -196,14 +196,11 @@ impl<S: Event, C: Steps<S>, B: Begin<S>> Piped<S, C, B> {
     /// assert_eq!(outcome.component("square").unwrap().applied, 3);
     /// ```
     ///
-    /// Errors and panics are those of an operator then: an error loses the event, a panic rebuilds the
-    /// instance.
+    /// Errors and panics are those of an operator then: an error loses the event or fails the job, as its
+    /// closure's `on_error` says, and names the closure; a panic rebuilds the instance.
     pub fn named(self, name: &str) -> Stage<C::Out> {
-        let on_error = self.infos.iter().map(|info| info.on_error);
-        let strict = on_error.clone().any(|on_error| on_error == OnError::Fail);
-        let operator = StepsOperator { steps: self.steps, events: PhantomData };
-        let stage = self.stream.apply(operator).named(name);
-        if strict { stage.on_error(OnError::Fail) } else { stage }
+        let infos = self.infos.into_iter().map(Arc::new).collect();
+        self.stream.apply(StepsOperator::new(self.steps, infos)).named(name)
     }
 }
 
@@ -437,42 +434,4 @@ impl SharedGraph {
     }
 }
 
-/// Closures as an operator.
-struct StepsOperator<S, C> {
-    steps: C,
-    events: PhantomData<fn(S)>,
-}
-
-impl<S, C: Clone> Clone for StepsOperator<S, C> {
-    fn clone(&self) -> Self {
-        Self { steps: self.steps.clone(), events: PhantomData }
-    }
-}
-
-impl<S: 'static, C: Send + 'static> Component for StepsOperator<S, C> {
-    type Saved = ();
-
-    fn name(&self) -> &str {
-        "steps"
-    }
-
-    fn save(&self) {}
-
-    fn load(&mut self, (): ()) {}
-}
-
-impl<S: Event, C: Steps<S>> Operator for StepsOperator<S, C> {
-    type In = S;
-    type Out = C::Out;
-
-    #[inline]
-    fn apply(&mut self, event: S, out: &mut Emitter<C::Out>) -> Result<()> {
-        use crate::step::Held;
-        let failures = Failures::default();
-        self.steps.lead(&event, &failures, &mut |item| out.emit(item.take()));
-        match failures.take() {
-            Some((_, error)) => Err(error),
-            None => Ok(()),
-        }
-    }
-}
+impl<S, C, B> super::stream::sealed::Sealed for Piped<S, C, B> {}

@@ -3,6 +3,7 @@
 use super::SharedGraph;
 use super::blueprint::{Blueprint, EdgeBlueprint, LogicBlueprint, SourceBlueprint};
 use super::graph::{Edge, Node, NodeId, Origin, Role, StreamId};
+use super::stream::sealed::Sealed;
 use super::stream::{IntoStream, Stream};
 use crate::channel::{Channel, ChannelInfo};
 use crate::component::{Component, Context, OnError};
@@ -108,11 +109,13 @@ impl NewNode {
         let graph = edges.first().map(|edge| edge.graph.clone()).unwrap_or_default();
         let added = self.add_to(graph);
         let mut graph = added.graph.lock();
-        for NewEdge { graph: of, stream, alias, by_key, blueprint } in edges {
+        for NewEdge { graph: of, stream, alias, by_key, is_right, blueprint } in edges {
             let from = graph.streams.get(stream.0).map(|stream| stream.from);
             match from {
                 Some(from) if of.is(&added.graph) => {
-                    graph.add_edge(Edge { stream, from, to: added.node, alias, by_key, blueprint });
+                    let to = added.node;
+                    let edge = Edge { stream, from, to, alias, by_key, is_right, blueprint };
+                    graph.add_edge(edge);
                 }
                 None if of.is(&added.graph) => {
                     tracing::warn!("a job that was started can't be changed any more");
@@ -131,6 +134,7 @@ pub(super) struct NewEdge {
     stream: StreamId,
     alias: Option<Arc<str>>,
     by_key: bool,
+    is_right: bool,
     blueprint: Box<dyn EdgeBlueprint>,
 }
 
@@ -145,8 +149,14 @@ impl NewEdge {
             stream: stream.id,
             alias: stream.alias_name(),
             by_key,
+            is_right: false,
             blueprint: Box::new(blueprint),
         }
+    }
+
+    /// Of an operator with two inputs, the one on the right.
+    pub(super) fn on_the_right(self) -> Self {
+        Self { is_right: true, ..self }
     }
 }
 
@@ -399,3 +409,7 @@ impl<S: Source> IntoStream for &SourceStage<S> {
         self.stream.clone()
     }
 }
+
+impl<T> Sealed for Stage<T> {}
+
+impl<S: Source> Sealed for SourceStage<S> {}

@@ -81,7 +81,7 @@ impl<T> fmt::Debug for Stream<T> {
 /// assert_eq!(got.take(), [(1, 1), (0, 1)]);
 /// ```
 #[diagnostic::on_unimplemented(message = "`{Self}` is no stream of events")]
-pub trait IntoStream {
+pub trait IntoStream: sealed::Sealed {
     /// What flows in it.
     type Event: Event;
 
@@ -103,4 +103,13 @@ impl<T: Event> IntoStream for &Stream<T> {
     fn into_stream(self) -> Stream<T> {
         self.clone()
     }
+}
+
+impl<T> sealed::Sealed for Stream<T> {}
+
+impl<S: sealed::Sealed> sealed::Sealed for &S {}
+
+pub(super) mod sealed {
+    /// What the builder makes, and nothing else.
+    pub trait Sealed {}
 }

@@ -4,9 +4,13 @@ use super::Key;
 use std::fmt;
 use std::marker::PhantomData;
 
+mod sealed {
+    pub trait Sealed {}
+}
+
 /// Finds the key of an event of type `T`: a closure that hands out a reference into it, or one that
 /// makes a key.
-pub trait KeySelector<T>: Clone + Send + 'static {
+pub trait KeySelector<T>: sealed::Sealed + Clone + Send + 'static {
     /// The key as it is found in the event.
     type Key: Key + ?Sized;
 
@@ -27,6 +31,8 @@ macro_rules! selector {
                 Self { key, keys: PhantomData }
             }
         }
+
+        impl<K: ?Sized, F> sealed::Sealed for $name<K, F> {}
 
         impl<K: ?Sized, F: Clone> Clone for $name<K, F> {
             fn clone(&self) -> Self {

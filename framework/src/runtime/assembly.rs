@@ -101,8 +101,11 @@ pub(crate) fn assemble(
         for index in 0..parallelism {
             let view = &state.components[node.0].instances[index];
             let pace = Arc::new(Pace::default());
-            let sending =
-                Sending { instance: view.id.clone(), counters: Arc::clone(&view.counters) };
+            let sending = Sending {
+                job: Arc::clone(&job),
+                instance: view.id.clone(),
+                counters: Arc::clone(&view.counters),
+            };
             let sender = Sender { graph, index, sending, inlets: &inlets, settings };
             let outputs = sender.outputs(node);
             let seat = Seat {
@@ -112,6 +115,7 @@ pub(crate) fn assemble(
                     parallelism,
                     split: Split { index, count: parallelism },
                     clock: Arc::clone(&settings.clock),
+                    draining: Arc::default(),
                 },
                 attempt: Attempt::FIRST,
                 links,

@@ -239,7 +239,8 @@ where
         }
         self.made += count;
         self.next = first.saturating_add(count.saturating_mul(step));
-        Ok(Progress::More)
+        // Held to a rate, it does not wait for an event that never comes.
+        Ok(if self.left() == 0 { Progress::End } else { Progress::More })
     }
 }
 

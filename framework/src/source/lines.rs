@@ -186,6 +186,7 @@ mod tests {
             parallelism: 1,
             split: Split { index: 0, count: 1 },
             clock: Arc::new(ManualClock::new()),
+            draining: Arc::default(),
         }
     }
 

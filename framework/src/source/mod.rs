@@ -87,6 +87,52 @@ pub trait Source: Component {
     /// lost or repeated. By default it does if it has a position: a field marked `#[state]`.
     const RESUMES: bool = size_of::<Self::Saved>() > 0;
 
+    /// Whether the source comes to its end by itself when the job is drained. By default it is not asked
+    /// any more, and what it has read and not yet emitted is left where it is. One that has accepted
+    /// events which nobody could give it again emits these first: its `next` is polled on, sees
+    /// [`Context::is_draining`], and says [`Progress::End`].
+    ///
+    /// ```
+    /// use streamwork::prelude::*;
+    ///
+    /// /// Has accepted three orders, and takes more only until the job is drained.
+    /// #[derive(Component, Clone)]
+    /// struct Orders {
+    ///     accepted: Vec<u64>,
+    ///     ctx: Option<Context>,
+    /// }
+    ///
+    /// impl Source for Orders {
+    ///     type Out = u64;
+    ///
+    ///     const DRAINS: bool = true;
+    ///
+    ///     async fn setup(&mut self, ctx: &Context) -> Result<()> {
+    ///         self.ctx = Some(ctx.clone());
+    ///         Ok(())
+    ///     }
+    ///
+    ///     async fn next(&mut self, out: &mut Emitter<u64>) -> Result<Progress> {
+    ///         std::future::poll_fn(|_| match &self.ctx {
+    ///             Some(ctx) if !ctx.is_draining() => std::task::Poll::Pending,
+    ///             _ => std::task::Poll::Ready(()),
+    ///         })
+    ///         .await;
+    ///         out.extend(self.accepted.drain(..));
+    ///         Ok(Progress::End)
+    ///     }
+    /// }
+    ///
+    /// let got = Collect::new();
+    /// let job = Job::new("orders");
+    /// job.source(Orders { accepted: vec![1, 2, 3], ctx: None }).sink(got.clone());
+    /// let handle = Engine::new().start(job).unwrap();
+    /// handle.drain();
+    /// handle.wait().unwrap();
+    /// assert_eq!(got.take(), [1, 2, 3]);
+    /// ```
+    const DRAINS: bool = false;
+
     /// Into how many splits the input falls. The default is one per instance. Asked once, of the
     /// prototype, when the job starts; it may look at the input and may block.
     ///
@@ -152,6 +198,7 @@ pub trait Source: Component {
 /// assert_eq!(block_on(source.next(&mut Emitter::new())).unwrap(), Progress::End);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Progress {
     /// Call again.
     More,
@@ -197,6 +244,7 @@ pub enum Progress {
 /// assert_eq!((of_first, got.of_instance(1)), (vec![0, 2], vec![1]));
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub enum Splits {
     /// One for each instance.
     #[default]

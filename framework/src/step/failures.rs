@@ -1,6 +1,7 @@
 //! Which step failed, and what is known of each.
 
 use crate::component::{BoxError, OnError};
+use crate::guard::drop_quietly;
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
@@ -39,7 +40,10 @@ impl Failures {
     pub(crate) fn note(&self, step: usize, error: BoxError) {
         self.failed.set(true);
         // The first error of an event is the one that is told.
-        self.error.borrow_mut().get_or_insert((step, error));
+        match &mut *self.error.borrow_mut() {
+            Some(_) => drop_quietly(error),
+            none => *none = Some((step, error)),
+        }
     }
 
     #[inline]

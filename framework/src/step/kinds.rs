@@ -1,5 +1,6 @@
 //! The kinds of steps.
 
+use super::sealed::Sealed;
 use super::{Failures, Held, Made, Steps};
 use crate::component::Result;
 use crate::event::Event;
@@ -9,6 +10,8 @@ use std::marker::PhantomData;
 /// No step: where a chain begins.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Here;
+
+impl Sealed for Here {}
 
 impl<S: Event> Steps<S> for Here {
     type Out = S;
@@ -39,6 +42,8 @@ macro_rules! step {
                 Self { before, call, index, events: PhantomData }
             }
         }
+
+        impl<C, T, F> Sealed for $name<C, T, F> {}
 
         impl<C: Clone, T, F: Clone> Clone for $name<C, T, F> {
             fn clone(&self) -> Self {

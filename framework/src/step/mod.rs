@@ -19,8 +19,13 @@ use crate::event::Event;
 use crate::guard::drop_each;
 use std::slice;
 
-/// Steps that follow one another, as one type.
-pub trait Steps<S>: Clone + Send + 'static {
+mod sealed {
+    /// Only the steps of this module are steps.
+    pub trait Sealed {}
+}
+
+/// Steps that follow one another, as one type. Nothing else can be one.
+pub trait Steps<S>: sealed::Sealed + Clone + Send + 'static {
     /// What they turn events of type `S` into.
     type Out: Event;
 

@@ -237,6 +237,7 @@ impl<S: Source> Source for Faulty<S> {
     type Out = S::Out;
 
     const RESUMES: bool = S::RESUMES;
+    const DRAINS: bool = S::DRAINS;
 
     fn splits(&self) -> Result<Splits> {
         self.inner.splits()

@@ -80,5 +80,6 @@ pub fn context(component: &str, index: usize, parallelism: usize) -> Context {
         parallelism,
         split: Split { index, count: parallelism },
         clock: Arc::new(ManualClock::new()),
+        draining: Arc::default(),
     }
 }

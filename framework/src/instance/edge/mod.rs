@@ -57,6 +57,7 @@ pub(crate) trait Edge<T>: Send {
 /// Who sends over an edge, and where it is counted.
 #[derive(Clone, Debug)]
 pub(crate) struct Sending {
+    pub(crate) job: Arc<str>,
     pub(crate) instance: InstanceId,
     pub(crate) counters: Arc<Counters>,
 }

@@ -40,11 +40,12 @@ impl<T: Event, G: Grouping<T>> RoutedEdge<T, G> {
 
     #[cold]
     fn misroute(&mut self, why: &dyn fmt::Display) {
-        let Sending { instance, counters } = &self.sender;
+        let Sending { job, instance, counters } = &self.sender;
         counters.misrouted.add(1);
         let lost = counters.misrouted.get();
         if failure_is_logged(lost) {
             tracing::error!(
+                job = &**job,
                 component = %instance.component,
                 instance = instance.index,
                 lost,

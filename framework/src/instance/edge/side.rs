@@ -1,8 +1,7 @@
 //! [`SideEdge`]: events of one type travel as another.
 
-use super::Edge;
+use super::{Edge, copy};
 use crate::event::Event;
-use crate::guard::catch;
 use crate::instance::failure::Failure;
 use crate::link::Control;
 use crate::metrics::Counters;
@@ -31,10 +30,9 @@ impl<S: Event, T: Event, E: Edge<T>> Edge<S> for SideEdge<S, T, E> {
     }
 
     fn offer(&mut self, batch: &[S]) {
-        // Without the events whose clone panics.
-        let clones = batch.iter().filter_map(|event| catch(|| event.clone()).ok());
-        self.wrapped.extend(clones.map(self.wrap));
-        self.counters.misrouted.add((batch.len() - self.wrapped.len()) as u64);
+        let clones = copy(batch);
+        self.counters.misrouted.add((batch.len() - clones.len()) as u64);
+        self.wrapped.extend(clones.into_iter().map(self.wrap));
         self.next.push(&mut self.wrapped);
     }
 

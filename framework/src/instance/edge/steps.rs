@@ -5,7 +5,7 @@ use crate::event::Event;
 use crate::guard::{catch, drop_each, drop_quietly};
 use crate::instance::failure::Failure;
 use crate::instance::losses::Losses;
-use crate::link::Control;
+use crate::link::{BatchSize, Control};
 use crate::step::{Failures, Pass, Steps, Tally, pass};
 use std::collections::VecDeque;
 use std::fmt;
@@ -31,11 +31,11 @@ pub(crate) struct StepsEdge<S, C: Steps<S>> {
     /// Events that came in, and that came out.
     taken: u64,
     outputs: u64,
+    /// Events that are made before they go on.
+    batch: usize,
 }
 
 impl<S: Event, C: Steps<S>> StepsEdge<S, C> {
-    /// Events that are made before they go on.
-    const BATCH: usize = 1_024;
     /// How often so many are made before the instance looks up again.
     const ROUNDS: usize = 8;
 
@@ -49,6 +49,7 @@ impl<S: Event, C: Steps<S>> StepsEdge<S, C> {
             waiting: VecDeque::new(),
             taken: 0,
             outputs: 0,
+            batch: BatchSize::for_type::<C::Out>().events,
         }
     }
 
@@ -64,10 +65,10 @@ impl<S: Event, C: Steps<S>> StepsEdge<S, C> {
         loop {
             // The iterator stays outside of what is caught: a panic takes the event at hand with it
             // and leaves those behind.
-            let Self { steps, failures, made, .. } = self;
-            made.reserve(Self::BATCH.saturating_sub(made.len()));
+            let Self { steps, failures, made, batch, .. } = self;
+            made.reserve(batch.saturating_sub(made.len()));
             let tally = &mut tally;
-            let stop = catch(|| pass(steps, &mut events, failures, made, Self::BATCH, tally));
+            let stop = catch(|| pass(steps, &mut events, failures, made, *batch, tally));
             match stop {
                 Ok(Pass::Done) => break,
                 Ok(Pass::Full) => {
@@ -299,7 +300,7 @@ mod tests {
         let edge = Box::new(open.clone()) as Box<dyn Edge<u64>>;
         let next = Fan::new(vec![edge], Arc::clone(counters));
         let instance = InstanceId::new("test", 0);
-        let sender = Sending { instance, counters: Arc::clone(counters) };
+        let sender = Sending { job: "test".into(), instance, counters: Arc::clone(counters) };
         StepsEdge::new(Losses::new(sender, [Arc::new(info)].into()), many, next)
     }
 

@@ -1,6 +1,6 @@
 //! Logic with the state of keys.
 
-use super::Logic;
+use super::{Finish, Logic};
 use crate::component::{Context, Result};
 use crate::emitter::{Emitter, Trial};
 use crate::key::{KeySelector, key_hash};
@@ -16,6 +16,9 @@ pub(super) enum Keys<K, S> {
 }
 
 impl<K: Send + 'static, S: Default + Send + 'static> Keys<K, S> {
+    /// Keys that leave before the instance looks up.
+    const AT_ONCE: usize = 64;
+
     pub(super) fn new() -> Self {
         Self::Table(Table::new())
     }
@@ -38,29 +41,48 @@ impl<K: Send + 'static, S: Default + Send + 'static> Keys<K, S> {
         }
     }
 
-    /// Calls `finish` with one key after the other, as long as there is room for what it emits; goes on
-    /// from there when it is called again. What a call that failed has emitted is taken back.
-    pub(super) fn poll_leave<T>(
+    /// Calls `finish` with one key after the other: some of them, as long as there is room for what it
+    /// emits. Goes on from there when it is called again. What a call that failed has emitted is taken
+    /// back.
+    pub(super) fn leave<T>(
         &mut self,
         out: &mut Emitter<T>,
-        cx: &mut task::Context<'_>,
         mut finish: impl FnMut(&K, S, &mut Emitter<T>) -> Result<()>,
-    ) -> Poll<Result<()>> {
+    ) -> Result<Finish> {
         if let Self::Table(table) = self {
             let table = std::mem::replace(table, Table::new());
             *self = Self::Leaving(Box::new(table.into_entries().map(|(k, mut s)| (k, s.take()))));
         }
-        let Self::Leaving(entries) = self else { return Poll::Ready(Ok(())) };
-        for (key, state) in entries {
+        let Self::Leaving(entries) = self else { return Ok(Finish::Done) };
+        for _ in 0..Self::AT_ONCE {
+            let Some((key, state)) = entries.next() else { return Ok(Finish::Done) };
             let trial = Trial::begin(out);
             finish(&key, state, trial.out)?;
             trial.keep();
             if out.wants_look() && out.settle() {
-                cx.waker().wake_by_ref();
-                return Poll::Pending;
+                break;
             }
         }
-        Poll::Ready(Ok(()))
+        Ok(Finish::More)
+    }
+}
+
+/// Notes that a panic came up where the key of an event was looked for, and not in the component.
+pub(super) struct Selecting<'a>(&'a mut bool);
+
+impl<'a> Selecting<'a> {
+    #[inline]
+    pub(super) fn watch<R>(selecting: &'a mut bool, select: impl FnOnce() -> R) -> R {
+        let mark = Selecting(selecting);
+        let result = select();
+        std::mem::forget(mark);
+        result
+    }
+}
+
+impl Drop for Selecting<'_> {
+    fn drop(&mut self) {
+        *self.0 = true;
     }
 }
 
@@ -69,11 +91,12 @@ pub(crate) struct KeyedLogic<O: KeyedOperator, S> {
     operator: O,
     selector: S,
     keys: Keys<O::Key, O::State>,
+    selecting: bool,
 }
 
 impl<O: KeyedOperator, S> KeyedLogic<O, S> {
     pub(crate) fn new(operator: O, selector: S) -> Self {
-        Self { operator, selector, keys: Keys::new() }
+        Self { operator, selector, keys: Keys::new(), selecting: false }
     }
 }
 
@@ -102,18 +125,24 @@ where
 
     #[inline]
     fn apply(&mut self, event: O::In, out: &mut Emitter<O::Out>) -> Result<()> {
-        let Self { operator, selector, keys } = self;
+        let Self { operator, selector, keys, selecting } = self;
         let table = keys.table();
-        let place = selector.with_key(&event, |key| table.place(key_hash(key), key));
+        let place = Selecting::watch(selecting, || {
+            selector.with_key(&event, |key| table.place(key_hash(key), key))
+        });
         place.with(|key, state| operator.apply(key, event, state, out))
     }
 
     fn poll_finish(
         &mut self,
         out: &mut Emitter<O::Out>,
-        cx: &mut task::Context<'_>,
-    ) -> Poll<Result<()>> {
+        _: &mut task::Context<'_>,
+    ) -> Poll<Result<Finish>> {
         let Self { operator, keys, .. } = self;
-        keys.poll_leave(out, cx, |key, state, out| operator.finish(key, state, out))
+        keys.leave(out, |key, state, out| operator.finish(key, state, out)).into()
+    }
+
+    fn is_spared(&mut self) -> bool {
+        std::mem::take(&mut self.selecting)
     }
 }

@@ -32,12 +32,26 @@ pub(crate) trait Logic: Send {
         Poll::Ready(Ok(()))
     }
 
-    /// Called again until it is ready.
+    /// Called again until it is done.
     fn poll_finish(
         &mut self,
         out: &mut Emitter<Self::Out>,
         cx: &mut task::Context<'_>,
-    ) -> Poll<Result<()>>;
+    ) -> Poll<Result<Finish>>;
+
+    /// Whether the panic that was just caught came up before the component was called, so that it can go
+    /// on with the next event.
+    fn is_spared(&mut self) -> bool {
+        false
+    }
+}
+
+/// How far a component has come with its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Finish {
+    /// A part is done: there is more to do, after a look at credit, orders and the clock.
+    More,
+    Done,
 }
 
 /// An operator as logic.
@@ -61,8 +75,8 @@ impl<O: Operator> Logic for OperatorLogic<O> {
         &mut self,
         out: &mut Emitter<O::Out>,
         _: &mut task::Context<'_>,
-    ) -> Poll<Result<()>> {
-        Poll::Ready(self.0.finish(out))
+    ) -> Poll<Result<Finish>> {
+        Poll::Ready(self.0.finish(out).map(|()| Finish::Done))
     }
 }
 
@@ -96,7 +110,7 @@ impl<S: Sink> Logic for SinkLogic<S> {
         &mut self,
         _: &mut Emitter<Nothing>,
         cx: &mut task::Context<'_>,
-    ) -> Poll<Result<()>> {
-        self.0.poll_finish(cx)
+    ) -> Poll<Result<Finish>> {
+        self.0.poll_finish(cx).map_ok(|()| Finish::Done)
     }
 }

@@ -1,7 +1,7 @@
 //! Logic with two inputs. Both sides travel as one type, so that links and frames need not know.
 
-use super::Logic;
-use super::keyed::Keys;
+use super::keyed::{Keys, Selecting};
+use super::{Finish, Logic};
 use crate::component::{Context, Result};
 use crate::emitter::Emitter;
 use crate::event::Event;
@@ -104,8 +104,8 @@ impl<O: TwoInput> Logic for TwoInputLogic<O> {
         &mut self,
         out: &mut Emitter<O::Out>,
         _: &mut task::Context<'_>,
-    ) -> Poll<Result<()>> {
-        Poll::Ready(self.0.finish(out))
+    ) -> Poll<Result<Finish>> {
+        Poll::Ready(self.0.finish(out).map(|()| Finish::Done))
     }
 }
 
@@ -115,11 +115,12 @@ pub(crate) struct KeyedTwoInputLogic<O: KeyedTwoInput, L, R> {
     left: L,
     right: R,
     keys: Keys<O::Key, O::State>,
+    selecting: bool,
 }
 
 impl<O: KeyedTwoInput, L, R> KeyedTwoInputLogic<O, L, R> {
     pub(crate) fn new(operator: O, left: L, right: R) -> Self {
-        Self { operator, left, right, keys: Keys::new() }
+        Self { operator, left, right, keys: Keys::new(), selecting: false }
     }
 }
 
@@ -149,15 +150,19 @@ where
 
     #[inline]
     fn apply(&mut self, event: Self::In, out: &mut Emitter<O::Out>) -> Result<()> {
-        let Self { operator, left, right, keys } = self;
+        let Self { operator, left, right, keys, selecting } = self;
         let table = keys.table();
         match event {
             Side::Left(event) => {
-                let place = left.with_key(&event, |key| table.place(key_hash(key), key));
+                let place = Selecting::watch(selecting, || {
+                    left.with_key(&event, |key| table.place(key_hash(key), key))
+                });
                 place.with(|key, state| operator.apply_left(key, event, state, out))
             }
             Side::Right(event) => {
-                let place = right.with_key(&event, |key| table.place(key_hash(key), key));
+                let place = Selecting::watch(selecting, || {
+                    right.with_key(&event, |key| table.place(key_hash(key), key))
+                });
                 place.with(|key, state| operator.apply_right(key, event, state, out))
             }
         }
@@ -166,9 +171,13 @@ where
     fn poll_finish(
         &mut self,
         out: &mut Emitter<O::Out>,
-        cx: &mut task::Context<'_>,
-    ) -> Poll<Result<()>> {
+        _: &mut task::Context<'_>,
+    ) -> Poll<Result<Finish>> {
         let Self { operator, keys, .. } = self;
-        keys.poll_leave(out, cx, |key, state, out| operator.finish(key, state, out))
+        keys.leave(out, |key, state, out| operator.finish(key, state, out)).into()
+    }
+
+    fn is_spared(&mut self) -> bool {
+        std::mem::take(&mut self.selecting)
     }
 }

@@ -1,7 +1,7 @@
 //! The machine of operators and sinks.
 
 use super::failure::{Cause, Failure};
-use super::logic::Logic;
+use super::logic::{Finish, Logic};
 use super::meter::{Meter, SLICE};
 use super::output::{Outlets, Output};
 use super::{Comeback, Command, Machine, Maker, Report, Seat, failure_is_logged};
@@ -66,6 +66,8 @@ enum Stop {
     Full,
     /// The component has no room for the next event yet, and will wake the instance.
     Pending,
+    /// A panic that came up before the component was called.
+    Spared(Cause),
     /// The component will never again have room.
     Shut(Cause),
     Error(BoxError),
@@ -90,6 +92,8 @@ pub(crate) struct OperatorMachine<L: Logic> {
     idle: bool,
     /// The component has no room for the event at hand.
     parked: bool,
+    /// The component has finished; what it emitted may still have to leave.
+    finished: bool,
     processed: u64,
 }
 
@@ -110,6 +114,7 @@ impl<L: Logic> OperatorMachine<L> {
             meter: Meter::new(Arc::clone(&seat.pace)),
             idle: true,
             parked: false,
+            finished: false,
             processed: 0,
             seat,
         }
@@ -198,7 +203,7 @@ impl<L: Logic> OperatorMachine<L> {
             Some(Stop::Error(error)) => self.lose(Cause::error(error), event),
             Some(Stop::Shut(cause)) => self.lose(cause, None),
             Some(Stop::Pending) => self.parked = true,
-            Some(Stop::Done | Stop::Full) => {}
+            Some(Stop::Done | Stop::Full | Stop::Spared(_)) => {}
         }
         self.output.flush_if_due(then);
         then
@@ -222,6 +227,7 @@ impl<L: Logic> OperatorMachine<L> {
             let stop = match catch(|| process(logic, &mut events, out, cx, &asked)) {
                 Ok(stop) => stop,
                 Err(panic) if asked.get() => Stop::Shut(panic.into()),
+                Err(panic) if logic.is_spared() => Stop::Spared(panic.into()),
                 Err(panic) => Stop::Panic(panic.into()),
             };
             let taken = (before - events.len()) as u64;
@@ -245,13 +251,14 @@ impl<L: Logic> OperatorMachine<L> {
                     broken = Some(stop);
                     break;
                 }
-                Stop::Error(_) | Stop::Panic(_) => {
+                Stop::Error(_) | Stop::Panic(_) | Stop::Spared(_) => {
                     counters.applied.add(taken - 1);
                     counters.failed.add(1);
                     match stop {
                         Stop::Error(error) if self.seat.is_skipped(&error) => {
-                            note(&self.seat, self.processed, error);
+                            note(&self.seat, self.processed, || Cause::error(error));
                         }
+                        Stop::Spared(cause) => note(&self.seat, self.processed, || cause),
                         stop => {
                             broken = Some(stop);
                             break;
@@ -335,9 +342,16 @@ impl<L: Logic> OperatorMachine<L> {
         }
     }
 
-    /// All inputs are at their end. Says whether the component has finished, or never will.
-    fn finish(&mut self, cx: &mut task::Context<'_>) -> bool {
-        let Some(logic) = &mut self.logic else { return true };
+    /// All inputs are at their end: a step towards that of the component. `Pending` if it waits for
+    /// something.
+    fn finish(&mut self, cx: &mut task::Context<'_>) -> Poll<()> {
+        if self.finished {
+            // Everything has left, and no closure has failed on it: nothing is finished behind one.
+            self.output.control(Control::End);
+            self.phase = Phase::Finished;
+            return Poll::Ready(());
+        }
+        let Some(logic) = &mut self.logic else { return Poll::Ready(()) };
         let out = &mut self.output.emitter;
         let finished = catch(|| {
             let trial = Trial::begin(out);
@@ -349,18 +363,19 @@ impl<L: Logic> OperatorMachine<L> {
             finished.map_err(Cause::finish)
         });
         match finished.unwrap_or_else(|panic| Poll::Ready(Err(panic.into()))) {
-            Poll::Pending => return false,
-            Poll::Ready(Ok(())) => {
-                // Nothing is finished behind a failure that the last batch brings up.
-                self.output.route();
-                if !self.lost_in_step() {
-                    self.output.control(Control::End);
-                    self.phase = Phase::Finished;
+            Poll::Pending => return Poll::Pending,
+            Poll::Ready(Ok(Finish::More)) => {
+                if self.output.emitter.is_full() {
+                    self.output.route();
                 }
+            }
+            Poll::Ready(Ok(Finish::Done)) => {
+                self.finished = true;
+                self.output.route();
             }
             Poll::Ready(Err(cause)) => self.lose(cause, None),
         }
-        true
+        Poll::Ready(())
     }
 
     /// Nothing more to read: what was gathered leaves.
@@ -484,25 +499,25 @@ fn discard<T: Send + 'static>(frame: Frame) {
     drop(credit);
 }
 
-/// Logs an event that was lost to an error.
+/// Logs an event that was lost; what it was lost to is put into words only then.
 #[cold]
-fn note(seat: &Seat, event: u64, error: BoxError) {
+fn note(seat: &Seat, event: u64, cause: impl FnOnce() -> Cause) {
     let failed = seat.counters.failed.get();
     if !failure_is_logged(failed) {
-        drop_quietly(error);
-    } else {
-        let id = &seat.ctx.instance;
-        let cause = Cause::error(error);
-        let failure = Failure { instance: id.clone(), event: Some(event), step: None, cause };
-        tracing::warn!(
-            job = &*seat.ctx.job,
-            component = %id.component,
-            instance = id.index,
-            failed,
-            "event lost: {failure}",
-        );
-        drop_quietly(failure);
+        drop_quietly(cause);
+        return;
     }
+    let id = &seat.ctx.instance;
+    let cause = cause();
+    let failure = Failure { instance: id.clone(), event: Some(event), step: None, cause };
+    tracing::warn!(
+        job = &*seat.ctx.job,
+        component = %id.component,
+        instance = id.index,
+        failed,
+        "event lost: {failure}",
+    );
+    drop_quietly(failure);
 }
 
 impl<L: Logic> Machine for OperatorMachine<L> {
@@ -554,9 +569,13 @@ impl<L: Logic> Machine for OperatorMachine<L> {
                 self.release(now, cx.waker());
                 return;
             }
-            if self.phase == Phase::Finishing && !self.finish(cx) {
-                self.release(now, cx.waker());
-                return;
+            if self.phase == Phase::Finishing && now < slice_ends {
+                if self.finish(cx).is_pending() {
+                    self.release(now, cx.waker());
+                    return;
+                }
+                now = self.seat.ctx.clock.now();
+                continue;
             }
             if self.phase == Phase::Closing {
                 self.dismiss();

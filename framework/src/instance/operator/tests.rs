@@ -43,9 +43,9 @@ impl Logic for Odd {
         &mut self,
         out: &mut Emitter<i64>,
         _: &mut task::Context<'_>,
-    ) -> Poll<Result<()>> {
+    ) -> Poll<Result<Finish>> {
         out.emit(i64::MAX);
-        Poll::Ready(Ok(()))
+        Poll::Ready(Ok(Finish::Done))
     }
 }
 
@@ -77,8 +77,11 @@ impl Bench {
         let inboxes: Vec<_> = (0..receivers).map(|_| Arc::new(Inbox::default())).collect();
         let targets = Targets { sender: 0, instances: receivers, key_groups: KeyGroups::DEFAULT };
         let lanes = inboxes.iter().map(|inbox| link(inbox, 0, &counters)).collect();
-        let sender =
-            Sending { instance: InstanceId::new("odd", 0), counters: Arc::clone(&counters) };
+        let sender = Sending {
+            job: "bench".into(),
+            instance: InstanceId::new("odd", 0),
+            counters: Arc::clone(&counters),
+        };
         let edge = routed(sender, Shuffle::new(), targets, lanes);
         let maker: Maker<Odd> = Box::new(move |_| Odd { clock: clock.clone(), copies });
         let stream = Fan::new(vec![edge], Arc::clone(&counters));

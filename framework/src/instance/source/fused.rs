@@ -50,6 +50,7 @@ impl<S: Immediate, C: Steps<S::Out>> Source for FusedSource<S, C> {
     type Out = C::Out;
 
     const RESUMES: bool = S::RESUMES;
+    const DRAINS: bool = S::DRAINS;
 
     fn splits(&self) -> Result<Splits> {
         self.source.splits()

@@ -9,7 +9,7 @@ use super::meter::SLICE;
 use super::output::{Outlets, Output};
 use super::pacer::Pacer;
 use super::{Comeback, Command, Machine, Maker, Report, Seat, failure_is_logged};
-use crate::component::{Context, Fatal, Malformed, Result, Split};
+use crate::component::{BoxError, Context, Fatal, Malformed, Result, Split};
 use crate::emitter::Emitter;
 use crate::guard::{Panic, catch, drop_quietly};
 use crate::link::{Control, Frame};
@@ -20,6 +20,7 @@ use futures::future::BoxFuture;
 use futures::stream;
 use std::fmt;
 use std::pin::Pin;
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{self, Poll, Waker};
 use std::time::Duration;
@@ -323,7 +324,7 @@ impl<S: Source> SourceMachine<S> {
                     return;
                 }
                 if Malformed::is(&*error) {
-                    self.note(i, Cause::error(error));
+                    self.note(i, error);
                     return;
                 }
                 split.errors_in_row += 1;
@@ -337,24 +338,26 @@ impl<S: Source> SourceMachine<S> {
                     let clock = &self.seat.ctx.clock;
                     self.splits[i].rest = Some(clock.sleep_until(clock.now() + pause));
                 }
-                self.note(i, Cause::error(error));
+                self.note(i, error);
             }
         }
     }
 
-    fn note(&self, i: usize, cause: Cause) {
+    fn note(&self, i: usize, error: BoxError) {
         let failed = self.seat.counters.failed.get();
-        let failure = self.failure(i, cause);
-        if failure_is_logged(failed) {
-            let id = &self.seat.ctx.instance;
-            tracing::warn!(
-                job = &*self.seat.ctx.job,
-                component = %id.component,
-                instance = id.index,
-                failed,
-                "a read failed: {failure}",
-            );
+        if !failure_is_logged(failed) {
+            drop_quietly(error);
+            return;
         }
+        let failure = self.failure(i, Cause::error(error));
+        let id = &self.seat.ctx.instance;
+        tracing::warn!(
+            job = &*self.seat.ctx.job,
+            component = %id.component,
+            instance = id.index,
+            failed,
+            "a read failed: {failure}",
+        );
         drop_quietly(failure);
     }
 
@@ -422,7 +425,7 @@ impl<S: Source> SourceMachine<S> {
     }
 
     /// Whether the instance is lost, because a closure behind it has failed and the job is to end with
-    /// that. While it comes to its end already, it is too late for another cause.
+    /// that. When it is given up already, that is too late for another cause.
     fn lost_in_step(&mut self) -> bool {
         let Some(failure) = self.output.take_failure() else { return false };
         let open = matches!(self.phase, Phase::New | Phase::Running);
@@ -469,16 +472,28 @@ impl<S: Source> Machine for SourceMachine<S> {
             if self.seat.control.take(Command::Restart) {
                 self.rebuild_broken();
             }
-            let all_ended = self.splits.iter().all(|s| s.state == State::Ended);
-            let open = matches!(self.phase, Phase::New | Phase::Running);
-            if self.seat.control.has(Command::Retire) && (open || self.phase == Phase::Lost) {
+            let retirable = matches!(self.phase, Phase::New | Phase::Running | Phase::Lost);
+            if self.seat.control.has(Command::Retire) && retirable {
                 self.end(false);
-            } else if open && (all_ended || self.seat.control.has(Command::Drain)) {
-                // Nothing is finished behind a failure that the last batch brings up.
+            }
+            let open = matches!(self.phase, Phase::New | Phase::Running);
+            let all_ended = self.splits.iter().all(|s| s.state == State::Ended);
+            let draining = self.seat.control.has(Command::Drain);
+            self.seat.ctx.draining.store(draining, Ordering::SeqCst);
+            // Until all is set up there is nothing that was accepted.
+            let by_itself = S::DRAINS && self.phase == Phase::Running;
+            if open && (all_ended || draining && !by_itself) {
+                // Nothing is finished behind a failure that what waits in front of a closure brings up.
                 self.output.route();
-                if !self.lost_in_step() {
-                    self.end(true);
+                let blocked = self.output.is_blocked(cx.waker());
+                if self.lost_in_step() {
+                    continue;
                 }
+                if blocked {
+                    self.release(now, cx.waker());
+                    return;
+                }
+                self.end(true);
             }
             if self.phase == Phase::Lost {
                 self.release(now, cx.waker());

@@ -115,7 +115,11 @@ struct Bench<const RESUMES: bool> {
 type Way = Box<dyn Edge<i64>>;
 
 fn sending(counters: &Arc<Counters>) -> Sending {
-    Sending { instance: InstanceId::new("script", 0), counters: Arc::clone(counters) }
+    Sending {
+        job: "test".into(),
+        instance: InstanceId::new("script", 0),
+        counters: Arc::clone(counters),
+    }
 }
 
 /// What a bench is built with, beside the script.

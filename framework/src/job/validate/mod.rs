@@ -269,12 +269,13 @@ fn subscriptions(graph: &Graph, problems: &mut Vec<Problem>) {
         if node.foreign {
             problems.push(Problem::ForeignStream { name: name() });
         }
-        let mut streams: Vec<StreamId> = graph.inputs(id).map(|e| graph.edges[e].stream).collect();
+        let input = |e: usize| (graph.edges[e].stream, graph.edges[e].is_right);
+        let mut streams: Vec<(StreamId, bool)> = graph.inputs(id).map(input).collect();
         streams.sort_unstable();
-        let mut twice: Vec<StreamId> =
+        let mut twice: Vec<(StreamId, bool)> =
             streams.windows(2).filter(|w| w[0] == w[1]).map(|w| w[0]).collect();
         twice.dedup();
-        for stream in twice {
+        for (stream, _) in twice {
             let stream = graph.node(graph.stream(stream).from).name.clone();
             problems.push(Problem::AppliedTwice { name: name(), stream });
         }

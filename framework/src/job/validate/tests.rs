@@ -46,6 +46,7 @@ fn graph(nodes: &[(&str, Role, usize)], edges: &[(usize, usize)]) -> Graph {
             to: NodeId(*to),
             alias: None,
             by_key: false,
+            is_right: false,
             blueprint: Box::new(Paper),
         });
     }
@@ -138,6 +139,7 @@ fn four_kinds_of_mistakes_are_one_error_that_names_each_component() {
         to: NodeId(8),
         alias: None,
         by_key: false,
+        is_right: false,
         blueprint: Box::new(Paper),
     });
     let names = ["ring-a", "ring-b", "ring-c"];

@@ -22,6 +22,7 @@ pub(super) fn context(index: usize, count: usize) -> Context {
         parallelism: 1,
         split: Split { index, count },
         clock: Arc::new(ManualClock::new()),
+        draining: Arc::default(),
     }
 }
 

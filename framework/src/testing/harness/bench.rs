@@ -4,7 +4,7 @@ use crate::channel::{Channel, ChannelInfo};
 use crate::component::{Component, Context, Result};
 use crate::emitter::{Emitter, Trial};
 use crate::event::Event;
-use crate::instance::Logic;
+use crate::instance::{Finish, Logic};
 use crate::testing::context;
 use crate::time::{Clock, ManualClock};
 use std::fmt;
@@ -92,9 +92,8 @@ impl<L: Logic> Bench<L, L::Out> {
         self.set_up_first()?;
         self.finished = true;
         let mut cx = task::Context::from_waker(Waker::noop());
-        // Pending says that there are more keys than room for what they emit.
         while self.call(|logic, out| match logic.poll_finish(out, &mut cx) {
-            Poll::Ready(finished) => finished.map(|()| false),
+            Poll::Ready(finished) => finished.map(|finish| finish == Finish::More),
             Poll::Pending => Ok(true),
         })? {}
         Ok(())
