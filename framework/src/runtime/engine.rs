@@ -171,6 +171,9 @@ impl Start {
                 ComponentSupervisor::new(state, c, self.strategy, clock, supervisor.clone()).start()
             })
             .collect();
+        // They begin before anything can end them: one that is dropped before it began would begin then,
+        // where there is no runtime any more.
+        tokio::task::yield_now().await;
         let mut shell = Actors {
             arbiters,
             own_threads: Vec::new(),
