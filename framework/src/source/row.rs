@@ -7,7 +7,11 @@ use crate::component::{Malformed, Result};
 use crate::emitter::Emitter;
 use csv::{DeserializeErrorKind, ErrorKind, StringRecord};
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Deserializer};
+use serde_path_to_error::Track;
+use std::cell::Cell;
 use std::fmt;
+use std::marker::PhantomData;
 
 /// What a file begins with: the names of its columns, or only how many there are.
 #[derive(Clone, Debug)]
@@ -202,6 +206,7 @@ impl Rows {
         if plain
             && let Some(names) = self.names()
             && let Some(problem) = header_problem(names, &message)
+            && !self.fails_inside_a_value::<T>()
         {
             return problem;
         }
@@ -214,6 +219,14 @@ impl Rows {
             }
             None => Problem::Other { message },
         }
+    }
+
+    /// Whether reading the row fails inside of a value, which may be a text with fields of its own: read
+    /// once more, with an eye on the place.
+    fn fails_inside_a_value<T: DeserializeOwned>(&self) -> bool {
+        INSIDE.set(false);
+        drop(self.row.deserialize::<Watched<T>>(self.names()));
+        INSIDE.get()
     }
 
     /// Which column is to blame for what serde says without naming one: columns are read from the first
@@ -234,6 +247,24 @@ impl Rows {
 }
 
 const LONGEST_VALUE: usize = 40;
+
+thread_local! {
+    /// Whether a [`Watched`] value failed inside of one of its fields.
+    static INSIDE: Cell<bool> = const { Cell::new(false) };
+}
+
+/// A value that notes where reading it fails.
+struct Watched<T>(PhantomData<T>);
+
+impl<'de, T: DeserializeOwned> Deserialize<'de> for Watched<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
+        let mut track = Track::new();
+        let watched = serde_path_to_error::Deserializer::new(deserializer, &mut track);
+        let watched = T::deserialize(watched);
+        INSIDE.set(watched.is_err() && track.path().iter().next().is_some());
+        watched.map(|_| Self(PhantomData))
+    }
+}
 
 fn bad(cutter: &Cutter, problem: Problem) -> BadRecord {
     BadRecord { input: cutter.input().to_owned(), line: cutter.number(), problem }

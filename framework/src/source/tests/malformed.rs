@@ -189,3 +189,34 @@ fn an_ndjson_line_that_is_too_long_ends_it_all() {
     let text = given("1\n123456\n", |path| Ndjson::<u64>::open(path).max_line_bytes(5));
     assert!(text.unwrap_err().starts_with("line 2 is longer than 5 bytes"));
 }
+
+/// A column that holds a text with fields of its own.
+#[derive(Clone, Debug, PartialEq, serde::Deserialize)]
+struct Parcel {
+    id: u8,
+    #[serde(deserialize_with = "in_json")]
+    payload: std::collections::BTreeMap<String, Weight>,
+}
+
+#[derive(Clone, Debug, PartialEq, serde::Deserialize)]
+struct Weight {
+    grams: u32,
+}
+
+fn in_json<'de, D: serde::Deserializer<'de>, T: serde::de::DeserializeOwned>(
+    deserializer: D,
+) -> Result<T, D::Error> {
+    let text: String = serde::Deserialize::deserialize(deserializer)?;
+    serde_json::from_str(&text).map_err(serde::de::Error::custom)
+}
+
+impl crate::Event for Parcel {}
+
+#[test]
+fn a_field_that_is_missing_inside_a_value_is_no_fault_of_the_header() {
+    let text = "id,payload\n1,\"{\"\"a\"\":{\"\"grams\"\":7}}\"\n2,\"{\"\"a\"\":{}}\"\n3,{}\n";
+    let all = given(text.as_bytes(), Csv::<Parcel>::open).unwrap();
+    let ids: Vec<_> = all.iter().map(|one| one.as_ref().map(|parcel| parcel.id)).collect();
+    let said = r#"line 3: column "payload" is "{\"a\":{}}": missing field `grams`"#;
+    assert!(matches!(&ids[..], [Ok(1), Err(text), Ok(3)] if text.starts_with(said)), "{ids:?}");
+}
