@@ -91,7 +91,9 @@ impl Console {
 pub fn say(lines: &str) -> io::Result<()> {
     match write_out(lines) {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
-        written => written,
+        written => written.map_err(|error| {
+            io::Error::new(error.kind(), format!("cannot write to standard output: {error}"))
+        }),
     }
 }
 

@@ -38,4 +38,4 @@ pub use args::{Common, LogArgs, count, instances};
 pub use console::{Console, say};
 pub use input::{InputArgs, InputLines, InputPosition};
 pub use jobs::Setting;
-pub use run::{Usage, fail, run};
+pub use run::{Usage, exit, fail, run};

@@ -94,6 +94,20 @@ pub fn fail(error: Error) -> ExitCode {
     Failure::Job(error).report()
 }
 
+/// The end of a program's `main`: an error becomes one line on standard error, with its causes.
+#[must_use]
+pub fn exit(result: anyhow::Result<()>) -> ExitCode {
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            let line = format!("error: {error:#}").replace(['\r', '\n'], " ");
+            // Nobody can be told that standard error is closed.
+            drop(writeln!(io::stderr(), "{line}"));
+            FAILED.into()
+        }
+    }
+}
+
 fn run_job(job: Job) -> Result<Outcome, Failure> {
     let signals = Signals::listen().map_err(Failure::Signals)?;
     let handle = Engine::new().start(job)?;

@@ -15,6 +15,7 @@
 
 use clap::Parser;
 use examples::LogArgs;
+use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use streamwork::prelude::*;
@@ -37,7 +38,11 @@ async fn other_task(turns: Arc<AtomicU64>) {
 }
 
 #[tokio::main(flavor = "current_thread")]
-async fn main() -> anyhow::Result<()> {
+async fn main() -> ExitCode {
+    examples::exit(run().await)
+}
+
+async fn run() -> anyhow::Result<()> {
     let Args { log } = Args::parse();
     log.start();
     let turns = Arc::new(AtomicU64::new(0));

@@ -15,6 +15,7 @@
 
 use clap::Parser;
 use examples::LogArgs;
+use std::process::ExitCode;
 use streamwork::grouping::{Target, Targets};
 use streamwork::prelude::*;
 
@@ -50,7 +51,11 @@ struct Args {
     log: LogArgs,
 }
 
-fn main() -> anyhow::Result<()> {
+fn main() -> ExitCode {
+    examples::exit(run())
+}
+
+fn run() -> anyhow::Result<()> {
     let Args { packers, log } = Args::parse();
     log.start();
     let packed = Collect::new();

@@ -16,6 +16,7 @@
 
 use clap::Parser;
 use examples::LogArgs;
+use std::process::ExitCode;
 use std::sync::{Arc, Mutex, PoisonError};
 use streamwork::prelude::*;
 
@@ -79,7 +80,11 @@ struct Args {
     log: LogArgs,
 }
 
-fn main() -> anyhow::Result<()> {
+fn main() -> ExitCode {
+    examples::exit(run())
+}
+
+fn run() -> anyhow::Result<()> {
     let Args { log } = Args::parse();
     log.start();
     let service = Service::default();

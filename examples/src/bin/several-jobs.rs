@@ -15,6 +15,7 @@
 use clap::Parser;
 use examples::LogArgs;
 use std::fmt::Write as _;
+use std::process::ExitCode;
 use streamwork::prelude::*;
 
 /// A reading that is no number.
@@ -43,7 +44,11 @@ struct Args {
     log: LogArgs,
 }
 
-fn main() -> anyhow::Result<()> {
+fn main() -> ExitCode {
+    examples::exit(run())
+}
+
+fn run() -> anyhow::Result<()> {
     let Args { log } = Args::parse();
     log.start();
     let engine = Engine::new();
