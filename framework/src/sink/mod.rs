@@ -93,13 +93,15 @@ pub trait Sink: Component {
     fn write(&mut self, event: Self::In) -> Result<()>;
 
     /// Called when there is nothing more to read for now, and before the end: the moment to write
-    /// out what was gathered.
+    /// out what is left of what was gathered. Under a steady load there is always more to read, so a sink
+    /// that gathers calls it from [`write`](Self::write) too, when it has enough. An error is then marked
+    /// [`Fatal`](crate::Fatal): it is about all that was gathered, not about one event.
     ///
     /// ```
     /// use std::sync::{Arc, Mutex};
     /// use streamwork::prelude::*;
     ///
-    /// /// Writes several events at once.
+    /// /// Writes several events at once, a thousand at most.
     /// #[derive(Component, Clone, Default)]
     /// struct Blocks {
     ///     block: Vec<u64>,
@@ -111,6 +113,9 @@ pub trait Sink: Component {
     ///
     ///     fn write(&mut self, n: u64) -> Result<()> {
     ///         self.block.push(n);
+    ///         if self.block.len() >= 1_000 {
+    ///             self.flush().map_err(Fatal::new)?;
+    ///         }
     ///         Ok(())
     ///     }
     ///
