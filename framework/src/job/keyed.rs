@@ -141,8 +141,11 @@ impl<T, S> fmt::Debug for KeyedStream<T, S> {
 }
 
 impl<T: Event> Stream<T> {
-    /// Keys the stream by a part of each event, for a [`KeyedOperator`](crate::KeyedOperator), which
-    /// has an example. The closure's argument needs its type written.
+    /// Keys the stream by a part of each event, for a [`KeyedOperator`](crate::KeyedOperator), which has an
+    /// example.
+    ///
+    /// # Panics
+    /// A panic of the closure is caught: the event is lost and counted, and no state is touched.
     pub fn key_by<K, F>(&self, key: F) -> KeyedStream<T, KeyOn<K, F>>
     where
         K: Key + ?Sized + 'static,
