@@ -72,6 +72,29 @@ pub trait Clock: Send + Sync + fmt::Debug {
     /// # Cancel safety
     /// Dropping the future does nothing else.
     fn sleep_until(&self, moment: Moment) -> BoxFuture<'static, ()>;
+
+    /// Completes when `duration` has passed since this call, whenever it is first polled, or soon after.
+    ///
+    /// ```
+    /// use std::task::{Context, Waker};
+    /// use std::time::Duration;
+    /// use streamwork::{Clock, ManualClock};
+    ///
+    /// let clock = ManualClock::new();
+    /// clock.advance(Duration::from_secs(60));
+    /// let mut sleep = clock.sleep(Duration::from_secs(5));
+    /// let mut cx = Context::from_waker(Waker::noop());
+    /// clock.advance(Duration::from_secs(4));
+    /// assert!(sleep.as_mut().poll(&mut cx).is_pending());
+    /// clock.advance(Duration::from_secs(1));
+    /// assert!(sleep.as_mut().poll(&mut cx).is_ready());
+    /// ```
+    ///
+    /// # Cancel safety
+    /// Dropping the future does nothing else.
+    fn sleep(&self, duration: Duration) -> BoxFuture<'static, ()> {
+        self.sleep_until(self.now() + duration)
+    }
 }
 
 /// The system's monotonic clock. Its timers need a tokio runtime, which every arbiter has.
@@ -85,7 +108,7 @@ pub trait Clock: Send + Sync + fmt::Debug {
 /// ```
 ///
 /// # Panics
-/// Its [`sleep_until`](Clock::sleep_until) panics outside of a tokio runtime.
+/// Its [`sleep_until`](Clock::sleep_until) and [`sleep`](Clock::sleep) panic outside of a tokio runtime.
 #[derive(Clone, Debug)]
 pub struct SystemClock {
     start: std::time::Instant,
