@@ -161,7 +161,7 @@ fn a_file_is_hidden_until_it_is_finished_and_a_job_that_is_killed_publishes_it()
     let hidden = told.recv_timeout(DEADLINE).unwrap();
     assert!(hidden.starts_with(".x-0-") && hidden.ends_with(".ndjson"), "{hidden}");
     handle.kill();
-    drop(handle.wait());
+    assert_eq!(handle.wait().unwrap().status(), JobStatus::Killed);
     assert_eq!(dir.names(), ["x-0-0.ndjson"]);
     assert_eq!(read(Ndjson::open(dir.file("x-0-0.ndjson"))), readings([1, 2]));
 }

@@ -177,10 +177,15 @@ impl<T> Drop for Taker<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::time::{Clock, Moment, SystemClock};
     use futures::executor::block_on;
     use proptest::prelude::*;
     use std::sync::atomic::{AtomicUsize, Ordering};
     use std::task::Wake;
+    use std::time::Duration;
+
+    /// How long a test waits for what must come.
+    const DEADLINE: Duration = Duration::from_secs(60);
 
     #[derive(Default)]
     struct Wakes(AtomicUsize);
@@ -211,6 +216,14 @@ mod tests {
         assert!(matches!(end, Poll::Ready(Taken::End(Ok(Ok(()))))));
     }
 
+    fn wait_until_blocked(taker: &Taker<()>) {
+        let clock = SystemClock::new();
+        while !taker.handover.lock().blocked {
+            assert!(clock.now() < Moment::START + DEADLINE, "the thread does not block");
+            std::thread::yield_now();
+        }
+    }
+
     #[test]
     fn a_full_queue_blocks_until_it_is_taken_or_closed() {
         let (giver, mut taker) = Handover::pair();
@@ -222,20 +235,15 @@ mod tests {
             }
             assert!(giver.is_closed());
         });
-        let is_blocked = |taker: &Taker<()>| taker.handover.lock().blocked;
         let room = Handover::<()>::ROOM;
         for round in 1..4 {
-            while !is_blocked(&taker) {
-                std::thread::yield_now();
-            }
+            wait_until_blocked(&taker);
             assert_eq!(given.load(Ordering::SeqCst), round * room);
             let mut out = Emitter::with_room(room);
             block_on(taker.take(&mut out));
             assert_eq!(out.len(), room);
         }
-        while !is_blocked(&taker) {
-            std::thread::yield_now();
-        }
+        wait_until_blocked(&taker);
         drop(taker);
         thread.join().unwrap();
         assert_eq!(given.load(Ordering::SeqCst), 4 * room);
