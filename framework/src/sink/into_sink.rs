@@ -1,6 +1,7 @@
 //! Any `futures::Sink`.
 
 use super::Sink;
+use super::not_set_up::NotSetUp;
 use crate::component::{BoxError, Component, Context, Fatal, Result};
 use crate::event::Event;
 use std::fmt;
@@ -41,10 +42,6 @@ pub struct IntoSink<T, S, F> {
     sink: Option<Pin<Box<S>>>,
     events: PhantomData<fn(T)>,
 }
-
-#[derive(Debug, thiserror::Error)]
-#[error("an event came before `setup`")]
-struct NotSetUp;
 
 impl<T, S, F> IntoSink<T, S, F>
 where

@@ -5,6 +5,7 @@ mod collect;
 mod csv;
 mod into_sink;
 mod ndjson;
+mod not_set_up;
 mod print;
 mod publication;
 

@@ -5,6 +5,7 @@
 //! lists the directory without hidden files sees only whole ones; none is ever overwritten; and what a
 //! process leaves that was killed stays hidden, under a name that no other has.
 
+use super::not_set_up::NotSetUp;
 use crate::component::{Context, Fatal, Result};
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
@@ -18,8 +19,6 @@ enum PublicationError {
     Write { path: PathBuf, source: io::Error },
     #[error("cannot publish {hidden:?} in its directory")]
     Publish { hidden: PathBuf, source: io::Error },
-    #[error("an event came before `setup`")]
-    NotSetUp,
 }
 
 /// The files that one instance publishes in a directory, one after the other.
@@ -58,7 +57,7 @@ impl Publication {
     pub(super) fn write(&mut self, bytes: &[u8]) -> Result<()> {
         if self.draft.is_none() {
             let stem = self.stem.as_deref();
-            let stem = stem.ok_or_else(|| Fatal::new(PublicationError::NotSetUp))?;
+            let stem = stem.ok_or_else(|| Fatal::new(NotSetUp))?;
             self.draft = Some(Draft::create(&self.directory, stem, self.extension)?);
         }
         match &mut self.draft {

@@ -3,6 +3,7 @@
 use super::cutter::Cutter;
 use super::feed::Head;
 use super::intake::{Intake, STATE, Saved};
+use super::not_set_up::NotSetUp;
 use super::row::Rows;
 use super::{Progress, Source, Splits};
 use crate::component::{BoxError, Component, Context, Fatal, Result, StateField};
@@ -248,7 +249,7 @@ impl<T: Event + DeserializeOwned> Source for Csv<T> {
     /// Nothing is lost when the future is dropped: what was emitted stays emitted, and the next call
     /// goes on after it.
     async fn next(&mut self, out: &mut Emitter<T>) -> Result<Progress> {
-        let not_open = || BoxError::from(Fatal::new("`next` was called before `setup`"));
+        let not_open = || BoxError::from(Fatal::new(NotSetUp));
         let rows = self.rows.as_mut().ok_or_else(not_open)?;
         let cut = self.intake.next(out, |feed, out| {
             if !rows.has_head() {

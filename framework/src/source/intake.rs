@@ -3,6 +3,7 @@
 use super::cutter::{Cutter, Position};
 use super::directory::files_in;
 use super::feed::{Feed, Lease, SharedShelf, Shelf, lock};
+use super::not_set_up::NotSetUp;
 use super::reader;
 use super::{Progress, Splits};
 use crate::component::{BoxError, Context, Fatal, Rescale, Result, StateField};
@@ -45,8 +46,6 @@ enum IntakeError {
     Shrunk { input: Input, offset: u64, length: u64 },
     #[error("{input} is being read by another source")]
     InUse { input: Input },
-    #[error("`next` was called before `setup`")]
-    NotOpen,
 }
 
 /// Where the input is, or the inputs.
@@ -172,7 +171,7 @@ impl Intake {
     pub(super) async fn beginning(&mut self, ctx: &Context) -> Result<Feed> {
         let input = self.input(ctx).map_err(Fatal::new)?;
         let mut lease = self.open_feed(&input, Position::default()).await?;
-        lease.feed.take().ok_or_else(|| Fatal::new(IntakeError::NotOpen).into())
+        lease.feed.take().ok_or_else(|| Fatal::new(NotSetUp).into())
     }
 
     /// Whether what is open can be read once more from its beginning.
@@ -183,7 +182,7 @@ impl Intake {
     /// What is open.
     pub(super) fn feed(&mut self) -> Result<&mut Feed> {
         let feed = self.feed.as_mut().and_then(|lease| lease.feed.as_mut());
-        feed.ok_or_else(|| Fatal::new(IntakeError::NotOpen).into())
+        feed.ok_or_else(|| Fatal::new(NotSetUp).into())
     }
 
     /// Emits what `cut` makes of the bytes, which it takes from the cutter; waits for more of them only

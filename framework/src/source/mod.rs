@@ -14,6 +14,7 @@ mod iter;
 mod lines;
 mod malformed;
 mod ndjson;
+mod not_set_up;
 mod reader;
 mod record;
 mod row;

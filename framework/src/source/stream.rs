@@ -1,5 +1,6 @@
 //! Any `futures::Stream`.
 
+use super::not_set_up::NotSetUp;
 use super::{Progress, Source};
 use crate::component::{BoxError, Component, Context, Fatal, Result};
 use crate::emitter::Emitter;
@@ -124,9 +125,7 @@ impl<S: Stream> Opened<S> {
         let stream = match self {
             Self::Yes(stream) => stream,
             Self::Ended => return Poll::Ready(Ok(Progress::End)),
-            Self::No => {
-                return Poll::Ready(Err(Fatal::new("`next` was called before `setup`").into()));
-            }
+            Self::No => return Poll::Ready(Err(Fatal::new(NotSetUp).into())),
         };
         let before = out.len();
         while !out.is_full() {

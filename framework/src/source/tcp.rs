@@ -3,6 +3,7 @@
 use super::address::{Address, AddressError};
 use super::backoff::Backoff;
 use super::cutter::Cutter;
+use super::not_set_up::NotSetUp;
 use super::{Progress, Source};
 use crate::component::{Component, Context, Fatal, Result};
 use crate::emitter::Emitter;
@@ -378,7 +379,7 @@ impl Source for TcpLines {
     /// goes on after it.
     async fn next(&mut self, out: &mut Emitter<String>) -> Result<Progress> {
         let Some(session) = &mut self.session else {
-            return Err(Fatal::new("`next` was called before `setup`").into());
+            return Err(Fatal::new(NotSetUp).into());
         };
         session.cutter.settle();
         let before = out.len();

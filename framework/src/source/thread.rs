@@ -1,12 +1,14 @@
 //! A closure on a thread of its own, for what blocks.
 
 use super::handover::{Closed, Giver, Handover, Taken, Taker};
+use super::not_set_up::NotSetUp;
 use super::{Progress, Source};
 use crate::component::{Component, Context, Fatal, Result};
 use crate::emitter::Emitter;
 use crate::event::Event;
 use crate::guard::catch;
 use std::fmt;
+use std::io;
 use std::marker::PhantomData;
 
 /// Emits what a closure emits that runs on a thread of its own, so that it may block: one for each
@@ -43,7 +45,7 @@ use std::marker::PhantomData;
 ///
 /// # Errors
 /// What the closure returns ends the split when everything emitted has left: `Ok` as the end of the
-/// input, an error as one that fails the job.
+/// input, an error as one that fails the job. If the thread can't be started, setup fails.
 ///
 /// # Panics
 /// A panic of the closure is one of the source, when everything emitted before it has left.
@@ -56,6 +58,12 @@ pub struct FromThread<T, F> {
     run: F,
     taker: Option<Taker<T>>,
     events: PhantomData<fn() -> T>,
+}
+
+#[derive(Debug, thiserror::Error)]
+#[error("cannot start the thread of the source")]
+struct NoThread {
+    source: io::Error,
 }
 
 impl<T, F> FromThread<T, F>
@@ -143,7 +151,7 @@ where
             let outcome = catch(|| run(&ctx, &mut out));
             out.giver.end(outcome);
         });
-        start.map_err(Fatal::new)?;
+        start.map_err(|source| Fatal::new(NoThread { source }))?;
         self.taker = Some(taker);
         Ok(())
     }
@@ -152,7 +160,7 @@ where
     /// Nothing is lost when the future is dropped.
     async fn next(&mut self, out: &mut Emitter<T>) -> Result<Progress> {
         let Some(taker) = &mut self.taker else {
-            return Err(Fatal::new("`next` was called before `setup`").into());
+            return Err(Fatal::new(NotSetUp).into());
         };
         match taker.take(out).await {
             Taken::Events => Ok(Progress::More),
@@ -181,5 +189,52 @@ impl<T, F> fmt::Debug for FromThread<T, F> {
 impl<T> fmt::Debug for ThreadEmitter<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("ThreadEmitter").field("closed", &self.is_closed()).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::context;
+    use super::*;
+    use futures::executor::block_on;
+
+    #[test]
+    fn next_before_setup_is_an_error() {
+        let mut source = FromThread::new(|_: &Context, _: &mut ThreadEmitter<u64>| Ok(()));
+        let error = block_on(source.next(&mut Emitter::new())).unwrap_err();
+        assert!(Fatal::is(&*error));
+        assert_eq!(error.to_string(), "`next` was called before `setup`");
+    }
+
+    /// What the child process is asked for.
+    #[cfg(target_os = "linux")]
+    const CHILD: &str = "STREAMWORK_THREAD_CHILD";
+
+    /// Not a test by itself: what follows, in a process in which no thread can be started.
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn child() {
+        if std::env::var_os(CHILD).is_none() {
+            return;
+        }
+        let mut source = FromThread::new(|_: &Context, _: &mut ThreadEmitter<u64>| Ok(()));
+        let error = block_on(source.setup(&context(0, 1))).unwrap_err();
+        assert!(Fatal::is(&*error));
+        assert_eq!(error.to_string(), "cannot start the thread of the source");
+        assert!(error.source().is_some_and(|source| source.is::<io::Error>()));
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_thread_that_cannot_be_started_is_told() {
+        let output = std::process::Command::new(std::env::current_exe().unwrap())
+            .args(["--exact", "source::thread::tests::child", "--test-threads=1"])
+            .env(CHILD, "1")
+            // No address space has room for such a stack.
+            .env("RUST_MIN_STACK", (1_u64 << 50).to_string())
+            .output()
+            .unwrap();
+        let said = String::from_utf8_lossy(&output.stdout);
+        assert!(output.status.success() && said.contains("1 passed"), "{said}");
     }
 }
