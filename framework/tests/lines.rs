@@ -179,10 +179,11 @@ impl Source for Patient {
 }
 
 /// What arrives of a file, and the error that ends it.
-fn run_into_error(lines: Lines) -> (Vec<String>, String) {
+fn run_into_error(lines: Lines, on_error: OnError) -> (Vec<String>, String) {
     let arrived = Collect::new();
     let job = Job::new("lines");
     job.source(Patient { inner: lines, emitted: 0, arrived: arrived.clone() })
+        .on_error(on_error)
         .sink(arrived.clone());
     let error = Engine::new().run(job).unwrap_err();
     (arrived.take(), error.to_string())
@@ -191,9 +192,21 @@ fn run_into_error(lines: Lines) -> (Vec<String>, String) {
 #[test]
 fn a_line_that_is_not_utf_8_is_named_after_those_before_it() {
     let file = TempPath::with(b"car\nvan\nbu\xffs\ntruck\n");
-    let (arrived, text) = run_into_error(Lines::open(&file));
+    let (arrived, text) = run_into_error(Lines::open(&file), OnError::Fail);
     assert_eq!(arrived, ["car", "van"]);
     assert!(text.contains(&format!("line 3 of {:?} is not UTF-8", file.0)), "{text}");
+}
+
+#[test]
+fn lines_that_are_not_utf_8_are_skipped_however_many_they_are() {
+    // More than an error in a row may be.
+    let bytes = [&b"car\n"[..], &b"\xff\n".repeat(25), b"van\n\xc3"].concat();
+    let file = TempPath::with(bytes);
+    let got = Collect::new();
+    let job = Job::new("lines");
+    job.source(Lines::open(&file)).sink(got.clone());
+    let outcome = Engine::new().run(job).unwrap();
+    assert_eq!((got.take(), outcome.failed()), (vec!["car".to_owned(), "van".into()], 26));
 }
 
 #[test]
@@ -203,7 +216,7 @@ fn a_line_of_100_mb_is_refused() {
     writer.write_all(b"car\n").unwrap();
     // The rest is a hole, which reads as zeros.
     writer.set_len(100_000_000).unwrap();
-    let (arrived, text) = run_into_error(Lines::open(&file));
+    let (arrived, text) = run_into_error(Lines::open(&file), OnError::Skip);
     assert_eq!(arrived, ["car"]);
     let expected = format!("line 2 of {:?} is longer than 1048576 bytes (`max_line_bytes`", file.0);
     assert!(text.contains(&expected), "{text}");

@@ -359,8 +359,22 @@ fn a_line_of_100_mb_is_refused() {
 fn what_is_not_utf_8_is_named_by_its_line() {
     let (listener, address) = listen();
     let peer = send_once(listener, b"a\nb\n\xc3(\nd\n");
-    let text = run(TcpLines::connect(&*address)).unwrap_err().to_string();
+    let job = Job::new("lines");
+    job.source(TcpLines::connect(&*address)).on_error(OnError::Fail).sink(Collect::new());
+    let text = Engine::new().run(job).unwrap_err().to_string();
     assert!(text.contains(&format!("line 3 of {address} is not UTF-8")), "{text}");
+    peer.join().unwrap();
+}
+
+#[test]
+fn what_is_not_utf_8_is_skipped_alone() {
+    let (listener, address) = listen();
+    let peer = send_once(listener, b"a\nb\n\xc3(\nd\n\xff\n");
+    let got = Collect::new();
+    let job = Job::new("lines");
+    job.source(TcpLines::connect(&*address)).sink(got.clone());
+    let outcome = Engine::new().run(job).unwrap();
+    assert_eq!((got.take(), outcome.failed()), (["a", "b", "d"].map(str::to_owned).to_vec(), 2));
     peer.join().unwrap();
 }
 

@@ -1,5 +1,6 @@
 //! Cuts bytes into lines. Pure.
 
+use crate::component::{BoxError, Fatal, Malformed};
 use crate::emitter::Emitter;
 use memchr::memchr;
 use std::str::Utf8Error;
@@ -22,6 +23,17 @@ pub(super) enum BadLine {
     TooLong { input: String, line: u64, limit: usize },
     #[error("line {line} of {input} is not UTF-8")]
     NotUtf8 { input: String, line: u64, source: Utf8Error },
+}
+
+impl BadLine {
+    /// As an error of a source: the job can't go on behind a line that has no end, and skips one that is
+    /// no text.
+    pub(super) fn mark(self) -> BoxError {
+        match self {
+            Self::TooLong { .. } => Fatal::new(self).into(),
+            Self::NotUtf8 { .. } => Malformed::new(self).into(),
+        }
+    }
 }
 
 /// Takes bytes as they come and gives the lines that are in them.
@@ -172,29 +184,30 @@ impl Cutter {
         Ok(Some((line.len(), next - self.start)))
     }
 
-    /// The next line, if all of it is there. A bad line stays where it is, so it is met again.
+    /// The next line, if all of it is there. One that is not UTF-8 is taken, too; one that is too long stays
+    /// where it is, so it is met again.
     pub(super) fn next_line(&mut self) -> Result<Option<String>, BadLine> {
         let Some((length, whole)) = self.find_line()? else { return Ok(None) };
         let text = match std::str::from_utf8(&self.rest()[..length]) {
-            Ok(text) => text.to_owned(),
+            Ok(text) => Ok(Some(text.to_owned())),
             Err(source) => {
                 let input = self.input.clone();
-                return Err(BadLine::NotUtf8 { input, line: self.number(), source });
+                Err(BadLine::NotUtf8 { input, line: self.number(), source })
             }
         };
         self.take(whole, 1);
-        Ok(Some(text))
+        text
     }
 
-    /// Emits lines until the emitter is full or no whole line is left. A bad line is an error only
-    /// if no line came before it: what is good goes first.
+    /// Emits lines until the emitter is full, no whole line is left, or one is bad. One that is too long is
+    /// an error only if no line came before it, since it ends all: what is good goes first.
     pub(super) fn emit_lines(&mut self, out: &mut Emitter<String>) -> Result<(), BadLine> {
         let before = out.len();
         while !out.is_full() {
             match self.next_line() {
                 Ok(Some(line)) => out.emit(line),
                 Ok(None) => break,
-                Err(_) if out.len() > before => break,
+                Err(BadLine::TooLong { .. }) if out.len() > before => break,
                 Err(bad) => return Err(bad),
             }
         }
@@ -258,21 +271,34 @@ mod tests {
     }
 
     #[test]
-    fn a_bad_line_is_named_and_met_again() {
+    fn a_line_that_is_too_long_is_named_and_met_again() {
         let mut cutter = Cutter::new("\"x.csv\"".into(), 3);
         cutter.feed(b"abc\r\nabcd");
         assert_eq!(cutter.next_line(), Ok(Some("abc".into())));
         let text = "line 2 of \"x.csv\" is longer than 3 bytes (`max_line_bytes` sets the limit)";
         assert_eq!(cutter.next_line().unwrap_err().to_string(), text);
         assert_eq!(cutter.next_line().unwrap_err().to_string(), text);
+        assert!(Fatal::is(&*cutter.next_line().unwrap_err().mark()));
 
+        let mut cutter = Cutter::new("input".into(), 3);
+        cutter.feed(b"a\nabcd\n");
+        let mut out = Emitter::new();
+        assert_eq!(cutter.emit_lines(&mut out), Ok(()), "what is good goes first");
+        assert_eq!(out.as_slice(), ["a"]);
+        assert!(cutter.emit_lines(&mut out).is_err());
+    }
+
+    #[test]
+    fn a_line_that_is_not_utf_8_is_named_and_taken() {
         let mut cutter = Cutter::new("h:1".into(), 3);
         cutter.feed(b"a\n\xff\nb\n");
         let mut out = Emitter::new();
+        let bad = cutter.emit_lines(&mut out).unwrap_err();
+        assert_eq!(bad.to_string(), "line 2 of h:1 is not UTF-8");
+        assert!(Malformed::is(&*bad.mark()));
+        assert_eq!(cutter.position(), Position { offset: 4, lines: 2 });
         assert_eq!(cutter.emit_lines(&mut out), Ok(()));
-        assert_eq!(out.as_slice(), ["a"]);
-        let text = "line 2 of h:1 is not UTF-8";
-        assert_eq!(cutter.emit_lines(&mut Emitter::new()).unwrap_err().to_string(), text);
+        assert_eq!(out.as_slice(), ["a", "b"]);
     }
 
     #[test]
@@ -309,8 +335,8 @@ mod tests {
         assert_eq!(cutter.position().lines, 2);
     }
 
-    /// The same by hand: split the whole, then look at each line.
-    fn naive(input: &[u8], limit: usize) -> (Vec<String>, Option<BadLine>) {
+    /// The same by hand: split the whole, then look at each line. It ends with one that is too long.
+    fn naive(input: &[u8], limit: usize) -> Vec<Result<String, BadLine>> {
         let mut pieces: Vec<&[u8]> = input.split(|b| *b == b'\n').collect();
         if pieces.last().is_some_and(|last| last.is_empty()) {
             pieces.pop();
@@ -320,14 +346,13 @@ mod tests {
             let piece = piece.strip_suffix(b"\r").unwrap_or(piece);
             let (input, line) = ("input".to_owned(), lines.len() as u64 + 1);
             if piece.len() > limit {
-                return (lines, Some(BadLine::TooLong { input, line, limit }));
+                lines.push(Err(BadLine::TooLong { input, line, limit }));
+                return lines;
             }
-            match std::str::from_utf8(piece) {
-                Ok(text) => lines.push(text.to_owned()),
-                Err(source) => return (lines, Some(BadLine::NotUtf8 { input, line, source })),
-            }
+            let text = std::str::from_utf8(piece).map(str::to_owned);
+            lines.push(text.map_err(|source| BadLine::NotUtf8 { input, line, source }));
         }
-        (lines, None)
+        lines
     }
 
     fn input() -> impl Strategy<Value = Vec<u8>> {
@@ -354,9 +379,9 @@ mod tests {
             let mut cutter = Cutter::new("input".into(), limit);
             let mut lines = Vec::new();
             let mut rest = &input[..];
-            let mut bad = None;
+            let mut too_long = false;
             let mut turn = steps.iter().cycle();
-            while bad.is_none() && !cutter.is_done() {
+            while !too_long && !cutter.is_done() {
                 let (size, again) = *turn.next().unwrap();
                 if rest.is_empty() {
                     cutter.finish();
@@ -376,20 +401,23 @@ mod tests {
                 prop_assert_eq!(cutter.position(), before);
                 loop {
                     match cutter.next_line() {
-                        Ok(Some(line)) => lines.push(line),
+                        Ok(Some(line)) => lines.push(Ok(line)),
                         Ok(None) => break,
-                        Err(error) => {
-                            bad = Some(error);
-                            break;
+                        Err(bad) => {
+                            too_long = matches!(bad, BadLine::TooLong { .. });
+                            lines.push(Err(bad));
+                            if too_long {
+                                break;
+                            }
                         }
                     }
                 }
                 cutter.settle();
             }
-            if bad.is_none() {
+            if !too_long {
                 prop_assert_eq!(cutter.position().offset, input.len() as u64);
             }
-            prop_assert_eq!((lines, bad), naive(&input, limit));
+            prop_assert_eq!(lines, naive(&input, limit));
         }
     }
 }

@@ -1,8 +1,9 @@
 //! The lines of a file, of all files of a directory, or of standard input.
 
+use super::cutter::BadLine;
 use super::intake::{Intake, STATE, Saved};
 use super::{Progress, Source, Splits};
-use crate::component::{Component, Context, Fatal, Result, StateField};
+use crate::component::{Component, Context, Result, StateField};
 use crate::emitter::Emitter;
 use std::path::Path;
 
@@ -35,9 +36,32 @@ use std::path::Path;
 /// time reads it.
 ///
 /// # Errors
+/// A line that is not UTF-8 is skipped, counted as failed and logged, unless
+/// [`on_error`](crate::SourceStage::on_error) says otherwise:
+///
+/// ```
+/// use streamwork::prelude::*;
+///
+/// let path = std::env::temp_dir().join(format!("old-{}.txt", std::process::id()));
+/// std::fs::write(&path, b"car\nv\xe4n\ntruck\n")?;
+///
+/// let got = Collect::new();
+/// let job = Job::new("old");
+/// job.source(Lines::open(&path)).sink(got.clone());
+/// let outcome = Engine::new().run(job)?;
+/// assert_eq!((got.take(), outcome.failed()), (vec!["car".to_owned(), "truck".into()], 1));
+///
+/// let job = Job::new("strict");
+/// job.source(Lines::open(&path)).on_error(OnError::Fail).sink(Collect::new());
+/// let error = Engine::new().run(job).unwrap_err().to_string();
+/// assert!(error.contains("line 2 of") && error.contains("is not UTF-8"), "{error}");
+/// # std::fs::remove_file(&path)?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
 /// The job fails at its start if the input can't be opened. It fails after the line before if a line
-/// is too long ([`max_line_bytes`](Self::max_line_bytes)) or is not UTF-8, and if reading fails. The
-/// error names the input and the line.
+/// is too long ([`max_line_bytes`](Self::max_line_bytes)), and if reading fails. The error names the input
+/// and the line.
 ///
 /// # Cancel safety
 /// Dropping the future of `setup` before the input is open leaves nothing open; a thread that waits
@@ -162,9 +186,8 @@ impl Source for Lines {
     /// Nothing is lost when the future is dropped: what was emitted stays emitted, and the next call
     /// goes on after it.
     async fn next(&mut self, out: &mut Emitter<String>) -> Result<Progress> {
-        let cut = self.intake.next(out, |feed, out| {
-            feed.cutter.emit_lines(out).map_err(|bad| Fatal::new(bad).into())
-        });
+        let cut =
+            self.intake.next(out, |feed, out| feed.cutter.emit_lines(out).map_err(BadLine::mark));
         cut.await
     }
 }
@@ -172,7 +195,7 @@ impl Source for Lines {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::component::Split;
+    use crate::component::{Fatal, Split};
     use crate::id::InstanceId;
     use crate::time::ManualClock;
     use futures::executor::block_on;

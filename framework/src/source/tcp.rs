@@ -2,7 +2,7 @@
 
 use super::address::{Address, AddressError};
 use super::backoff::Backoff;
-use super::cutter::Cutter;
+use super::cutter::{BadLine, Cutter};
 use super::not_set_up::NotSetUp;
 use super::{Progress, Source};
 use crate::component::{Component, Context, Fatal, Result};
@@ -56,11 +56,14 @@ const CHUNK: usize = 64 * 1024;
 /// the connection that it had.
 ///
 /// # Errors
+/// A line that is not UTF-8 is skipped, counted as failed and logged, unless
+/// [`on_error`](crate::SourceStage::on_error) says otherwise. The error names the peer, and the line by its
+/// number among those that this split received.
+///
 /// The job fails at its start if the address is not `host:port`, if the host is unknown, and if the
 /// peer could not be connected to within 10 s ([`give_up_after`](Self::give_up_after)). It fails later
-/// if a lost connection is not back within that time. It fails after the line before if a line is too
-/// long ([`max_line_bytes`](Self::max_line_bytes)) or is not UTF-8. The error names the peer, and the
-/// line by its number among those that this split received.
+/// if a lost connection is not back within that time, and after the line before if a line is too long
+/// ([`max_line_bytes`](Self::max_line_bytes)).
 ///
 /// # Cancel safety
 /// Dropping the future of `setup` gives up connecting. Dropping that of `next` loses nothing: it emits
@@ -384,7 +387,7 @@ impl Source for TcpLines {
         session.cutter.settle();
         let before = out.len();
         loop {
-            session.cutter.emit_lines(out).map_err(Fatal::new)?;
+            session.cutter.emit_lines(out).map_err(BadLine::mark)?;
             if session.cutter.is_done() {
                 return Ok(Progress::End);
             }
