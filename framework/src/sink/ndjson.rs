@@ -44,6 +44,10 @@ use std::path::Path;
 /// digits, `-`, `_` and dots (a `/`, a blank, a dot at the beginning) is written as `%2F` is; past 150 bytes
 /// the name is cut.
 ///
+/// That is done by hard links. On a file system without them (FAT, some that are shared over a network) an
+/// empty file takes the name first and is then replaced by the whole one, so a reader may meet it empty for
+/// a moment, and a process that is killed then leaves it so.
+///
 /// A job that is stopped or fails, and an instance that is built anew after a panic, publish what they have
 /// written, as well as they can. What a killed process leaves stays hidden, and nobody touches it.
 ///

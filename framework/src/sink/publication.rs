@@ -4,11 +4,15 @@
 //! `{component}-{instance}-{n}.{extension}`, where n is the first number that is free, from 0. So who
 //! lists the directory without hidden files sees only whole ones; none is ever overwritten; and what a
 //! process leaves that was killed stays hidden, under a name that no other has.
+//!
+//! The file gets its second name as a hard link, which is refused where the name is taken. On a file system
+//! without hard links an empty file takes the name first, and is renamed over: for that moment it is seen,
+//! and a process that is killed then leaves it.
 
 use super::not_set_up::NotSetUp;
 use crate::component::{Context, Fatal, Result};
 use std::fs::{self, File};
-use std::io::{self, BufWriter, Write};
+use std::io::{self, BufWriter, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
 #[derive(Debug, thiserror::Error)]
@@ -84,12 +88,12 @@ impl Publication {
         })?;
         let (directory, extension) = (&self.directory, self.extension);
         let name = |n: u64| directory.join(format!("{stem}-{n}.{extension}"));
-        rename_to_first_free(&draft.hidden, name).and_then(|()| sync_directory(directory)).map_err(
-            |source| {
+        rename_to_first_free(&draft.hidden, name, |from, to| fs::hard_link(from, to))
+            .and_then(|()| sync_directory(directory))
+            .map_err(|source| {
                 Fatal::new(PublicationError::Publish { hidden: draft.hidden.clone(), source })
                     .into()
-            },
-        )
+            })
     }
 }
 
@@ -142,31 +146,48 @@ impl Draft {
 }
 
 /// Renames to the first of the names that is free. It is never one that another takes meanwhile.
-fn rename_to_first_free(from: &Path, name: impl Fn(u64) -> PathBuf) -> io::Result<()> {
+/// `hard_link` is [`fs::hard_link`], or what a test has in its place.
+fn rename_to_first_free(
+    from: &Path,
+    name: impl Fn(u64) -> PathBuf,
+    hard_link: impl Fn(&Path, &Path) -> io::Result<()>,
+) -> io::Result<()> {
     for n in 0.. {
         let to = name(n);
         // A rename would overwrite; a second name for the file is refused where there is a first.
-        match fs::hard_link(from, &to) {
+        match hard_link(from, &to) {
             Ok(()) => return fs::remove_file(from),
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-            // Not every file system has second names.
-            Err(_) => {
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
+            Err(error) if means_no_hard_links(&error) => {
                 if reserve_and_rename(from, &to)? {
                     return Ok(());
                 }
             }
+            Err(error) => return Err(error),
         }
     }
     Ok(())
 }
 
-/// Renames over an empty file of its own. Says whether the name was free.
+/// Whether a file system says so that has no hard links. Where it is a matter of permission after all, what
+/// is tried then fails with the same.
+fn means_no_hard_links(error: &io::Error) -> bool {
+    // `PermissionDenied` is also `EPERM`, which is what Linux says of FAT.
+    use ErrorKind::{CrossesDevices, PermissionDenied, Unsupported};
+    matches!(error.kind(), Unsupported | PermissionDenied | CrossesDevices)
+}
+
+/// Renames over an empty file of its own, which is seen until then. Says whether the name was free.
 fn reserve_and_rename(from: &Path, to: &Path) -> io::Result<bool> {
     match File::create_new(to) {
-        Ok(_) => fs::rename(from, to).map(|()| true),
-        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(false),
-        Err(error) => Err(error),
+        Ok(_) => {}
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => return Ok(false),
+        Err(error) => return Err(error),
     }
+    fs::rename(from, to).map(|()| true).inspect_err(|_| {
+        // What went wrong first is what is told.
+        drop(fs::remove_file(to));
+    })
 }
 
 /// Makes the names in a directory outlive a loss of power, where directories can be opened.
@@ -216,23 +237,91 @@ mod tests {
         check(&"\u{e4}".repeat(400), &"\u{e4}".repeat(75));
     }
 
+    /// A directory that is removed in the end.
+    struct TempDir(PathBuf);
+
+    impl TempDir {
+        fn new(test: &str) -> Self {
+            let name = format!("streamwork-publication-{test}-{}", std::process::id());
+            let path = std::env::temp_dir().join(name);
+            fs::create_dir(&path).unwrap();
+            Self(path)
+        }
+
+        fn file(&self, name: &str) -> PathBuf {
+            self.0.join(name)
+        }
+
+        fn with(self, name: &str) -> Self {
+            fs::write(self.file(name), name).unwrap();
+            self
+        }
+
+        /// The names of all that is in it, and what they hold, sorted.
+        fn all(&self) -> Vec<(String, String)> {
+            let names = self.0.read_dir().unwrap().map(|entry| entry.unwrap().file_name());
+            let names = names.map(|name| name.into_string().unwrap());
+            let mut all: Vec<_> =
+                names.map(|n| (n.clone(), fs::read_to_string(self.file(&n)).unwrap())).collect();
+            all.sort();
+            all
+        }
+    }
+
+    impl Drop for TempDir {
+        fn drop(&mut self) {
+            drop(fs::remove_dir_all(&self.0));
+        }
+    }
+
+    /// Renames `a`, and then `b`, in a directory that has a `0`, with what a file system answers that is
+    /// asked for a hard link.
+    #[track_caller]
+    fn check_renaming(test: &str, hard_link: fn(&Path, &Path) -> io::Result<()>) {
+        let dir = TempDir::new(test).with("0").with("a").with("b");
+        let name = |n: u64| dir.file(&n.to_string());
+        rename_to_first_free(&dir.file("a"), name, hard_link).unwrap();
+        rename_to_first_free(&dir.file("b"), name, hard_link).unwrap();
+        let expected = [("0", "0"), ("1", "a"), ("2", "b")];
+        assert_eq!(dir.all(), expected.map(|(name, text)| (name.into(), text.into())));
+    }
+
     #[test]
-    fn renaming_overwrites_nothing_with_second_names_or_without() {
-        let directory =
-            std::env::temp_dir().join(format!("streamwork-rename-{}", std::process::id()));
-        fs::create_dir(&directory).unwrap();
-        let file = |name: &str| directory.join(name);
-        fs::write(file("0"), "there").unwrap();
-        fs::write(file("a"), "a").unwrap();
-        fs::write(file("b"), "b").unwrap();
-        rename_to_first_free(&file("a"), |n| file(&n.to_string())).unwrap();
-        assert!(!reserve_and_rename(&file("b"), &file("1")).unwrap());
-        assert!(reserve_and_rename(&file("b"), &file("2")).unwrap());
-        let read = |name: &str| fs::read_to_string(file(name)).unwrap();
-        let all = (read("0"), read("1"), read("2"));
-        let left = directory.read_dir().unwrap().count();
-        fs::remove_dir_all(&directory).unwrap();
-        assert_eq!(all, ("there".into(), "a".into(), "b".into()));
-        assert_eq!(left, 3);
+    fn renaming_overwrites_nothing_with_hard_links_or_without() {
+        check_renaming("linked", |from, to| fs::hard_link(from, to));
+        check_renaming("unsupported", |_, _| Err(ErrorKind::Unsupported.into()));
+        check_renaming("crossing", |_, _| Err(ErrorKind::CrossesDevices.into()));
+        check_renaming("denied", |_, _| Err(ErrorKind::PermissionDenied.into()));
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn what_linux_says_where_there_are_no_hard_links_is_understood() {
+        let (eperm, exdev, enosys, eopnotsupp) = (1, 18, 38, 95);
+        for code in [eperm, exdev, enosys, eopnotsupp] {
+            assert!(means_no_hard_links(&io::Error::from_raw_os_error(code)), "{code}");
+        }
+        let (enoent, eio, enospc, emlink) = (2, 5, 28, 31);
+        for code in [enoent, eio, enospc, emlink] {
+            assert!(!means_no_hard_links(&io::Error::from_raw_os_error(code)), "{code}");
+        }
+    }
+
+    #[test]
+    fn any_other_failure_shows_no_file() {
+        let dir = TempDir::new("failing").with("a");
+        let name = |n: u64| dir.file(&n.to_string());
+        let full = |_: &Path, _: &Path| Err(ErrorKind::StorageFull.into());
+        let error = rename_to_first_free(&dir.file("a"), name, full).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::StorageFull);
+        assert_eq!(dir.all(), [("a".into(), "a".into())]);
+    }
+
+    #[test]
+    fn a_rename_that_fails_leaves_no_empty_file() {
+        let dir = TempDir::new("gone");
+        let error = reserve_and_rename(&dir.file("missing"), &dir.file("0")).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::NotFound);
+        assert_eq!(dir.all(), []);
     }
 }
