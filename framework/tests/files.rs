@@ -2,8 +2,10 @@
 
 #![expect(clippy::unwrap_used, reason = "also the functions that tests call are of a test")]
 
+mod log;
 mod temp;
 
+use log::Log;
 use serde::{Deserialize, Serialize};
 use std::fs;
 use std::sync::{Arc, mpsc};
@@ -193,4 +195,28 @@ fn a_directory_that_is_gone_fails_the_job_and_names_the_file() {
     job.source(source).sink(NdjsonFiles::in_dir(&inner)).named("x");
     let text = Engine::new().run(job).unwrap_err().to_string();
     assert!(text.contains(&format!("cannot write \"{}/.x-0-", inner.display())), "{text}");
+}
+
+#[test]
+fn what_cannot_be_published_after_a_panic_is_logged_with_its_place_and_cause() {
+    let log = Log::get();
+    let dir = TempDir::new("files");
+    let inner = dir.file("inner");
+    let gone = inner.clone();
+    let job = Job::new("lossy").restarts(RestartStrategy { restarts: 0, ..Default::default() });
+    let source = FromThread::new(move |_: &Context, out: &mut ThreadEmitter<Reading>| {
+        readings([1]).into_iter().try_for_each(|reading| out.emit(reading))?;
+        // The file is made with its first event.
+        while !out.is_closed() && fs::read_dir(&gone).map_or(0, Iterator::count) == 0 {
+            std::thread::yield_now();
+        }
+        fs::remove_dir_all(&gone)?;
+        readings([13]).into_iter().try_for_each(|reading| out.emit(reading))?;
+        Ok(())
+    });
+    job.source(source).sink(NdjsonFiles::in_dir(&inner)).named("tolls");
+    Engine::new().run(job).unwrap_err();
+    let fields = ["WARN", "job=\"lossy\"", "component=tolls", "instance=0"];
+    let line = log.wait_for(&[&fields[..], &["cannot publish", "/.tolls-0-"]].concat());
+    assert!(line.contains("in its directory: No such file or directory"), "{line}");
 }

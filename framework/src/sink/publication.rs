@@ -11,6 +11,7 @@
 
 use super::not_set_up::NotSetUp;
 use crate::component::{Context, Fatal, Result};
+use std::error::Error;
 use std::fs::{self, File};
 use std::io::{self, BufWriter, ErrorKind, Write};
 use std::path::{Path, PathBuf};
@@ -33,13 +34,21 @@ enum PublicationError {
 pub(super) struct Publication {
     directory: PathBuf,
     extension: &'static str,
-    stem: Option<String>,
+    seat: Option<Seat>,
     draft: Option<Draft>,
+}
+
+/// Whose files they are.
+#[derive(Debug)]
+struct Seat {
+    ctx: Context,
+    /// What their names begin with.
+    stem: String,
 }
 
 impl Publication {
     pub(super) fn in_dir(directory: &Path, extension: &'static str) -> Self {
-        Self { directory: directory.to_owned(), extension, stem: None, draft: None }
+        Self { directory: directory.to_owned(), extension, seat: None, draft: None }
     }
 
     /// Makes the directory, if it is missing.
@@ -48,7 +57,8 @@ impl Publication {
             Fatal::new(PublicationError::Directory { path: self.directory.clone(), source })
         })?;
         let component = file_name(ctx.instance().component.as_str());
-        self.stem = Some(format!("{component}-{}", ctx.index()));
+        let stem = format!("{component}-{}", ctx.index());
+        self.seat = Some(Seat { ctx: ctx.clone(), stem });
         Ok(())
     }
 
@@ -60,9 +70,8 @@ impl Publication {
     /// Adds all of `bytes` to the file at hand, which is made if there is none. An error is fatal.
     pub(super) fn write(&mut self, bytes: &[u8]) -> Result<()> {
         if self.draft.is_none() {
-            let stem = self.stem.as_deref();
-            let stem = stem.ok_or_else(|| Fatal::new(NotSetUp))?;
-            self.draft = Some(Draft::create(&self.directory, stem, self.extension)?);
+            let seat = self.seat.as_ref().ok_or_else(|| Fatal::new(NotSetUp))?;
+            self.draft = Some(Draft::create(&self.directory, &seat.stem, self.extension)?);
         }
         match &mut self.draft {
             Some(draft) => draft.apply(|file| file.write_all(bytes)),
@@ -81,12 +90,12 @@ impl Publication {
     /// Publishes the file at hand, if there is one, so that it outlives a loss of power. An error is fatal;
     /// the file stays hidden then.
     pub(super) fn publish(&mut self) -> Result<()> {
-        let (Some(mut draft), Some(stem)) = (self.draft.take(), &self.stem) else { return Ok(()) };
+        let (Some(mut draft), Some(seat)) = (self.draft.take(), &self.seat) else { return Ok(()) };
         draft.apply(|file| {
             file.flush()?;
             file.get_ref().sync_all()
         })?;
-        let (directory, extension) = (&self.directory, self.extension);
+        let (directory, stem, extension) = (&self.directory, &seat.stem, self.extension);
         let name = |n: u64| directory.join(format!("{stem}-{n}.{extension}"));
         rename_to_first_free(&draft.hidden, name, |from, to| fs::hard_link(from, to))
             .and_then(|()| sync_directory(directory))
@@ -104,11 +113,25 @@ impl Drop for Publication {
         if self.draft.as_ref().is_some_and(|draft| draft.broken) {
             return;
         }
-        if let Err(error) = self.publish() {
-            let source = error.source().map(ToString::to_string).unwrap_or_default();
-            tracing::warn!("{error}: {source}");
+        if let Err(error) = self.publish()
+            && let Some(Seat { ctx, .. }) = &self.seat
+        {
+            let id = ctx.instance();
+            tracing::warn!(
+                job = ctx.job(),
+                component = %id.component,
+                instance = id.index,
+                "{}",
+                with_causes(&*error),
+            );
         }
     }
+}
+
+/// The error with all that it came from, on one line.
+fn with_causes(error: &(dyn Error + 'static)) -> String {
+    let causes = std::iter::successors(error.source(), |cause| (**cause).source());
+    causes.fold(error.to_string(), |text, cause| format!("{text}: {cause}"))
 }
 
 impl Clone for Publication {
@@ -323,5 +346,18 @@ mod tests {
         let error = reserve_and_rename(&dir.file("missing"), &dir.file("0")).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::NotFound);
         assert_eq!(dir.all(), []);
+    }
+
+    #[test]
+    fn an_error_is_told_with_all_that_it_came_from() {
+        let source = io::Error::other(PublicationError::Write {
+            path: "a".into(),
+            source: io::Error::other("on fire"),
+        });
+        let error = Fatal::new(PublicationError::Publish { hidden: ".x".into(), source });
+        assert_eq!(
+            with_causes(&error),
+            "cannot publish \".x\" in its directory: cannot write \"a\": on fire"
+        );
     }
 }
