@@ -101,3 +101,45 @@ fn a_file_that_cannot_be_opened_is_named() {
     let text = run(Lines::in_dir(dir.path()), 1).unwrap_err().to_string();
     assert!(text.contains(&format!("cannot read {:?}", dir.file("link"))), "{text}");
 }
+
+/// What the child process is to do.
+#[cfg(target_os = "linux")]
+const CHILD: &str = "STREAMWORK_DIRECTORY_CHILD";
+
+/// Not a test by itself: what follows, in a process that may open few files.
+#[cfg(target_os = "linux")]
+#[test]
+fn child() {
+    let Ok(path) = std::env::var(CHILD) else { return };
+    for parallelism in [1, 3] {
+        let source = Shaky::new(Lines::in_dir(&path), "1500-1");
+        let mut lines = run(source, parallelism).unwrap();
+        assert_eq!(lines.len(), 4_200);
+        lines.retain(|line| !line.starts_with('\0'));
+        let mut files: Vec<_> = lines.iter().map(|line| line.split_once('-').unwrap()).collect();
+        files.dedup();
+        assert_eq!(files.len(), 4_000);
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn thousands_of_files_are_read_by_a_process_that_may_open_a_hundred() {
+    let dir = (0..2_000).fold(TempDir::new("directory"), |dir, n| {
+        dir.with(&n.to_string(), format!("{n}-0\n{n}-1\n"))
+    });
+    for n in (0..2_000).step_by(10) {
+        // More than is read ahead, so that it stays open until it is asked for; zeros cost no room.
+        let file = fs::File::options().write(true).open(dir.file(&n.to_string())).unwrap();
+        file.set_len(300_000).unwrap();
+    }
+    let output = std::process::Command::new("sh")
+        .args(["-c", "ulimit -n 100 && exec \"$0\" --exact child --nocapture"])
+        .arg(std::env::current_exe().unwrap())
+        .env(CHILD, dir.path())
+        .output()
+        .unwrap();
+    let said = [output.stdout, output.stderr].concat();
+    let said = String::from_utf8_lossy(&said);
+    assert!(output.status.success() && said.contains("1 passed"), "{said}");
+}

@@ -3,10 +3,9 @@
 use super::cutter::Cutter;
 use super::feed::Head;
 use super::intake::{Intake, STATE, Saved};
-use super::not_set_up::NotSetUp;
 use super::row::Rows;
 use super::{Progress, Source, Splits};
-use crate::component::{BoxError, Component, Context, Fatal, Result, StateField};
+use crate::component::{Component, Context, Result, StateField};
 use crate::emitter::Emitter;
 use crate::event::Event;
 use serde::de::DeserializeOwned;
@@ -188,6 +187,36 @@ impl<T> Csv<T> {
     }
 }
 
+impl<T> Csv<T> {
+    /// Opens the input, and reads the head if the position is behind it.
+    async fn begin(&mut self) -> Result<Rows> {
+        self.intake.open().await?;
+        let mut rows = Rows::new(self.delimiter, self.headers);
+        let again = self.intake.is_seekable();
+        let feed = self.intake.feed()?;
+        let position = feed.cutter.position().offset;
+        match &feed.head {
+            Some(head) if head.end <= position => {
+                let mut cutter = Cutter::new(feed.cutter.input().to_owned(), feed.cutter.limit());
+                cutter.feed(&head.bytes);
+                cutter.finish();
+                rows.read_head(&mut cutter)?;
+            }
+            _ if again && position > 0 => {
+                let mut beginning = self.intake.beginning().await?;
+                while rows.read_head(&mut beginning.cutter)?.is_none()
+                    && !beginning.cutter.is_done()
+                {
+                    beginning.fill().await?;
+                }
+            }
+            // It comes with what is read next.
+            _ => {}
+        }
+        Ok(rows)
+    }
+}
+
 impl<T: Event> Component for Csv<T> {
     type Saved = Saved;
 
@@ -218,39 +247,18 @@ impl<T: Event + DeserializeOwned> Source for Csv<T> {
     }
 
     async fn setup(&mut self, ctx: &Context) -> Result<()> {
-        self.intake.open(ctx).await?;
-        let mut rows = Box::new(Rows::new(self.delimiter, self.headers));
-        let again = self.intake.is_seekable();
-        let feed = self.intake.feed()?;
-        let position = feed.cutter.position().offset;
-        match &feed.head {
-            Some(head) if head.end <= position => {
-                let mut cutter = Cutter::new(feed.cutter.input().to_owned(), feed.cutter.limit());
-                cutter.feed(&head.bytes);
-                cutter.finish();
-                rows.read_head(&mut cutter)?;
-            }
-            _ if again && position > 0 => {
-                let mut beginning = self.intake.beginning(ctx).await?;
-                while rows.read_head(&mut beginning.cutter)?.is_none()
-                    && !beginning.cutter.is_done()
-                {
-                    beginning.fill().await?;
-                }
-            }
-            // It comes with what is read next.
-            _ => {}
-        }
-        self.rows = Some(rows);
-        Ok(())
+        self.rows = None;
+        self.intake.setup(ctx).await
     }
 
     /// # Cancel safety
     /// Nothing is lost when the future is dropped: what was emitted stays emitted, and the next call
     /// goes on after it.
     async fn next(&mut self, out: &mut Emitter<T>) -> Result<Progress> {
-        let not_open = || BoxError::from(Fatal::new(NotSetUp));
-        let rows = self.rows.as_mut().ok_or_else(not_open)?;
+        if self.rows.is_none() {
+            self.rows = Some(Box::new(self.begin().await?));
+        }
+        let Some(rows) = &mut self.rows else { return Ok(Progress::More) };
         let cut = self.intake.next(out, |feed, out| {
             if !rows.has_head() {
                 let Some(bytes) = rows.read_head(&mut feed.cutter)? else { return Ok(()) };

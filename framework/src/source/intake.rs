@@ -3,6 +3,7 @@
 use super::cutter::{Cutter, Position};
 use super::directory::files_in;
 use super::feed::{Feed, Lease, SharedShelf, Shelf, lock};
+use super::gate::{Gate, Gates, Permit};
 use super::not_set_up::NotSetUp;
 use super::reader;
 use super::{Progress, Splits};
@@ -52,8 +53,12 @@ enum IntakeError {
 #[derive(Clone, Debug)]
 enum Place {
     One(Input),
-    /// The files are listed once, for all clones.
-    Directory(PathBuf, Arc<OnceLock<Vec<OsString>>>),
+    Directory {
+        path: PathBuf,
+        /// The files, listed once for all clones.
+        list: Arc<OnceLock<Vec<OsString>>>,
+        gates: Gates,
+    },
 }
 
 /// The position of a split: the name of its file, if it is one of a directory; bytes; lines.
@@ -76,6 +81,11 @@ pub(super) struct Intake {
     /// Which file of the directory, once that is settled.
     file: Option<OsString>,
     position: Position,
+    /// Once it is set up.
+    input: Option<Input>,
+    /// To be entered before the input is opened.
+    gate: Option<Gate>,
+    permit: Option<Permit>,
     feed: Option<Lease>,
     shelf: SharedShelf,
 }
@@ -90,7 +100,9 @@ impl Intake {
 
     /// From each file of a directory.
     pub(super) fn directory(path: &Path) -> Self {
-        Self::new(Place::Directory(path.to_owned(), Arc::default()), SharedShelf::default())
+        let path = path.to_owned();
+        let place = Place::Directory { path, list: Arc::default(), gates: Gates::default() };
+        Self::new(place, SharedShelf::default())
     }
 
     /// From standard input.
@@ -106,6 +118,9 @@ impl Intake {
             limit: Self::LIMIT,
             file: None,
             position: Position::default(),
+            input: None,
+            gate: None,
+            permit: None,
             feed: None,
             shelf,
         }
@@ -129,16 +144,16 @@ impl Intake {
     pub(super) fn splits(&self) -> Result<Splits> {
         let count = match &self.place {
             Place::One(_) => 1,
-            Place::Directory(path, list) => list_once(path, list)?.len(),
+            Place::Directory { path, list, .. } => list_once(path, list)?.len(),
         };
         Ok(Splits::Fixed(count))
     }
 
     /// Which input this split is: the one that the position is of, else that of its number.
-    fn input(&mut self, ctx: &Context) -> Result<Input, IntakeError> {
+    fn find(&mut self, ctx: &Context) -> Result<Input, IntakeError> {
         let (path, list) = match &self.place {
             Place::One(input) => return Ok(input.clone()),
-            Place::Directory(path, list) => (path, list),
+            Place::Directory { path, list, .. } => (path, list),
         };
         if self.file.is_none() {
             let files = list_once(path, list)?;
@@ -151,10 +166,33 @@ impl Intake {
         Ok(Input::File(path.join(name)))
     }
 
-    /// Opens the input at the position, or goes on with what a source before this one has left.
-    pub(super) async fn open(&mut self, ctx: &Context) -> Result<()> {
+    /// Settles which input it is, and opens it; one of a directory is opened when it is asked for data.
+    pub(super) async fn setup(&mut self, ctx: &Context) -> Result<()> {
         self.feed = None;
-        let input = self.input(ctx).map_err(Fatal::new)?;
+        self.permit = None;
+        self.input = Some(self.find(ctx).map_err(Fatal::new)?);
+        self.gate = match &self.place {
+            Place::One(_) => None,
+            Place::Directory { gates, .. } => Some(gates.of(ctx)),
+        };
+        if self.gate.is_none() { self.open().await } else { Ok(()) }
+    }
+
+    /// Opens the input at the position, or goes on with what a source before this one has left; does
+    /// nothing if it is open. One of a directory waits for its turn.
+    ///
+    /// # Cancel safety
+    /// Dropping the future leaves it to the next call.
+    pub(super) async fn open(&mut self) -> Result<()> {
+        if self.feed.is_some() {
+            return Ok(());
+        }
+        let input = self.set_up()?.clone();
+        if let Some(gate) = &self.gate
+            && self.permit.is_none()
+        {
+            self.permit = Some(gate.enter().await?);
+        }
         let mut lease = match self.inherit(&input)? {
             Some(lease) => lease,
             None => self.open_feed(&input, self.position).await?,
@@ -167,10 +205,13 @@ impl Intake {
         Ok(())
     }
 
+    fn set_up(&self) -> Result<&Input> {
+        self.input.as_ref().ok_or_else(|| Fatal::new(NotSetUp).into())
+    }
+
     /// The same input, read from its beginning, if it has places. What is open stays as it is.
-    pub(super) async fn beginning(&mut self, ctx: &Context) -> Result<Feed> {
-        let input = self.input(ctx).map_err(Fatal::new)?;
-        let mut lease = self.open_feed(&input, Position::default()).await?;
+    pub(super) async fn beginning(&self) -> Result<Feed> {
+        let mut lease = self.open_feed(self.set_up()?, Position::default()).await?;
         lease.feed.take().ok_or_else(|| Fatal::new(NotSetUp).into())
     }
 
@@ -192,6 +233,7 @@ impl Intake {
         out: &mut Emitter<T>,
         mut cut: impl FnMut(&mut Feed, &mut Emitter<T>) -> Result<()> + Send,
     ) -> Result<Progress> {
+        self.open().await?;
         self.feed()?.cutter.settle();
         let before = out.len();
         loop {
@@ -201,6 +243,7 @@ impl Intake {
             self.position = position;
             outcome?;
             if done {
+                self.permit = None;
                 return Ok(Progress::End);
             }
             if out.len() > before || out.is_full() {
@@ -300,6 +343,9 @@ impl Clone for Intake {
             limit: self.limit,
             file: self.file.clone(),
             position: self.position,
+            input: None,
+            gate: None,
+            permit: None,
             feed: None,
             shelf: Arc::clone(&self.shelf),
         }

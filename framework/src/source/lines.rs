@@ -31,9 +31,9 @@ use std::path::Path;
 /// its own, a few chunks ahead (256 KiB at most).
 ///
 /// The position is the byte after the last emitted line, and the line's number; in a directory also the
-/// name of the file. A source that is built anew opens the file there. What can be read only once (standard input, a pipe) stays open
-/// meanwhile, and nothing that was read is lost: clones of one `Lines` share it, and one of them at a
-/// time reads it.
+/// name of the file. A source that is built anew opens the file there. What can be read only once (standard
+/// input, a pipe) stays open meanwhile, and nothing that was read is lost: clones of one `Lines` share it,
+/// and one of them at a time reads it.
 ///
 /// # Errors
 /// A line that is not UTF-8 is skipped, counted as failed and logged, unless
@@ -59,7 +59,7 @@ use std::path::Path;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// The job fails at its start if the input can't be opened. It fails after the line before if a line
+/// The job fails at its start if the input can't be opened (one of a directory: when its turn has come). It fails after the line before if a line
 /// is too long ([`max_line_bytes`](Self::max_line_bytes)), and if reading fails. The error names the input
 /// and the line.
 ///
@@ -81,13 +81,12 @@ impl Lines {
     }
 
     /// A source of the lines of every file in a directory: one split for each file, in the order of
-    /// their names. Instance i of p reads the files i, i + p, i + 2p, ..., all of its files by turns.
+    /// their names. Instance i of p reads the files i, i + p, i + 2p, ..., 16 of its files by turns.
     ///
     /// The directory is listed once, when the first job with this source or a clone of it starts; what
     /// is added later is not seen, and a directory without files ends at once. Sub-folders, names that
-    /// begin with a dot, and what is neither a file nor a link to one are left out. All files are
-    /// opened at the start, each with a thread that reads ahead, so this is for hundreds of files, not
-    /// for thousands.
+    /// begin with a dot, and what is neither a file nor a link to one are left out. Each instance has 16
+    /// files open at once; the next is opened when one of them is at its end.
     ///
     /// ```
     /// use streamwork::prelude::*;
@@ -110,7 +109,7 @@ impl Lines {
     ///
     /// # Errors
     /// The job does not start if the directory is missing or is none ([`Error::Assembly`](crate::Error)).
-    /// It fails at its start if a file of the list can't be opened, and names it.
+    /// It fails when a file's turn has come that can't be opened, and names it.
     #[must_use]
     pub fn in_dir(path: impl AsRef<Path>) -> Self {
         Self { intake: Intake::directory(path.as_ref()) }
@@ -179,7 +178,7 @@ impl Source for Lines {
     }
 
     async fn setup(&mut self, ctx: &Context) -> Result<()> {
-        self.intake.open(ctx).await
+        self.intake.setup(ctx).await
     }
 
     /// # Cancel safety

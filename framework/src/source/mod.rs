@@ -6,6 +6,7 @@ mod csv;
 mod cutter;
 mod directory;
 mod feed;
+mod gate;
 mod generator;
 mod handover;
 mod immediate;

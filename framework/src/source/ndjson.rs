@@ -243,7 +243,7 @@ impl<T: Event + DeserializeOwned> Source for Ndjson<T> {
     }
 
     async fn setup(&mut self, ctx: &Context) -> Result<()> {
-        self.intake.open(ctx).await
+        self.intake.setup(ctx).await
     }
 
     /// # Cancel safety

@@ -232,7 +232,7 @@ fn a_split_keeps_its_file_whatever_is_added_or_removed() {
     assert_eq!(given, [Ok("c2".into())]);
 
     fs::remove_file(dir.file("c")).unwrap();
-    let text = text_of(block_on(later.clone().setup(&context(1, 3))));
+    let text = text_of(read(&later, (1, 3), &[9], &[false]));
     assert!(text.starts_with(&format!("cannot read {:?}", dir.file("c"))), "{text}");
 }
 
@@ -242,7 +242,7 @@ fn a_file_that_vanishes_after_it_was_listed_is_named() {
     let lines = Lines::in_dir(&dir.0);
     assert_eq!(lines.splits().unwrap(), Splits::Fixed(2));
     fs::remove_file(dir.file("b")).unwrap();
-    let text = text_of(block_on(lines.clone().setup(&context(1, 2))));
+    let text = text_of(read(&lines, (1, 2), &[9], &[false]));
     assert!(text.starts_with(&format!("cannot read {:?}", dir.file("b"))), "{text}");
 }
 
