@@ -107,6 +107,30 @@ impl Error {
             _ => None,
         }
     }
+
+    /// What the component named `name` had counted when the job failed; `None` if it did not run, and if
+    /// it has no such component. As [`Outcome::component`](crate::Outcome::component).
+    ///
+    /// ```
+    /// use streamwork::prelude::*;
+    ///
+    /// let job = Job::new("sealed");
+    /// job.source(FromIter::new(1..=3_u64)).sink(TryForEach::new(|n| {
+    ///     if n == 3 { Err(Fatal::new("no threes").into()) } else { Ok(()) }
+    /// }));
+    /// let error = Engine::new().run(job).unwrap_err();
+    /// assert_eq!(error.component("try-for-each").unwrap().applied, 2);
+    /// assert!(error.component("nobody").is_none());
+    /// ```
+    #[must_use]
+    pub fn component(&self, name: &str) -> Option<Counts> {
+        match self {
+            Self::Failed { counts, .. } => {
+                counts.iter().find(|(component, _)| component.as_str() == name).map(|(_, c)| *c)
+            }
+            _ => None,
+        }
+    }
 }
 
 /// As its `Display`, with what it came from: `main` prints an error that it returns by its `Debug`.

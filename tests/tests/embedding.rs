@@ -22,6 +22,54 @@ fn inside_a_tokio_runtime() {
 }
 
 #[test]
+fn a_job_is_watched_while_its_end_is_awaited() {
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).build().unwrap();
+    let (outcome, seen) = runtime.block_on(async {
+        let job = Job::new("watched");
+        job.source(FromIter::new(0_u64..)).sink(ForEach::new(|_| {}));
+        let handle = Engine::new().start(job).unwrap();
+        let remote = handle.remote();
+        let watch = async {
+            loop {
+                let counts = remote.component("for-each").unwrap();
+                if counts.applied > 1_000 {
+                    let metrics = remote.metrics();
+                    assert_eq!(metrics[1].0.as_str(), "for-each");
+                    assert!(metrics[1].1.applied >= counts.applied);
+                    assert!(matches!(remote.status(), JobStatus::Starting | JobStatus::Running));
+                    let tree = remote.supervision_tree();
+                    assert!(tree.components[1].instances[0].counts.applied >= counts.applied);
+                    remote.drain();
+                    return counts.applied;
+                }
+                tokio::task::yield_now().await;
+            }
+        };
+        let (outcome, seen) = tokio::join!(handle.finished(), watch);
+        // What it counted can still be read.
+        let outcome = outcome.unwrap();
+        assert_eq!(remote.component("for-each"), outcome.component("for-each"));
+        (outcome, seen)
+    });
+    assert_eq!(outcome.status(), JobStatus::Drained);
+    assert!(outcome.events_out() >= seen, "{} < {seen}", outcome.events_out());
+}
+
+#[test]
+fn a_job_that_failed_says_what_each_component_counted() {
+    let job = Job::new("sealed");
+    job.source(FromIter::new(1..=3_u64)).sink(TryForEach::new(|n| {
+        if n == 3 { Err(Fatal::new("no threes").into()) } else { Ok(()) }
+    }));
+    let error = Engine::new().run(job).unwrap_err();
+    let counts = error.component("try-for-each").unwrap();
+    assert_eq!((counts.applied, counts.failed), (2, 1));
+    assert_eq!(error.component("nobody"), None);
+    let refused = Engine::new().run(Job::new("nothing")).unwrap_err();
+    assert_eq!(refused.component("try-for-each"), None);
+}
+
+#[test]
 fn many_jobs_in_one_process() {
     let jobs: Vec<_> = (0..8).map(|n| count(n * 100)).collect();
     let running: Vec<_> = jobs

@@ -54,7 +54,8 @@ impl JobHandle {
         block_on(ended(state, end))
     }
 
-    /// Completes when the job has ended.
+    /// Completes when the job has ended. It takes the handle; a [`remote`](Self::remote) that was made
+    /// before still watches the job and asks it to end.
     ///
     /// ```
     /// use streamwork::prelude::*;
@@ -156,6 +157,26 @@ impl JobHandle {
         self.state.counts()
     }
 
+    /// What the component named `name` has counted so far; as [`Outcome::component`].
+    ///
+    /// ```
+    /// use streamwork::prelude::*;
+    ///
+    /// let job = Job::new("endless");
+    /// job.source(FromIter::new(0_u64..)).sink(ForEach::new(|_| {}));
+    /// let handle = Engine::new().start(job).unwrap();
+    /// while handle.component("for-each").unwrap().applied == 0 {
+    ///     std::thread::yield_now();
+    /// }
+    /// assert!(handle.component("nobody").is_none());
+    /// handle.stop();
+    /// handle.wait().unwrap();
+    /// ```
+    #[must_use]
+    pub fn component(&self, name: &str) -> Option<Counts> {
+        self.state.component(name)
+    }
+
     /// Who watches whom, with states and counts.
     ///
     /// ```
@@ -174,10 +195,10 @@ impl JobHandle {
         self.state.tree()
     }
 
-    /// A handle for other threads that can only ask the job to end; see [`JobRemote`].
+    /// A handle for other threads and tasks, to watch the job and to ask it to end; see [`JobRemote`].
     #[must_use]
     pub fn remote(&self) -> JobRemote {
-        JobRemote { supervisor: self.supervisor.clone() }
+        JobRemote { state: Arc::clone(&self.state), supervisor: self.supervisor.clone() }
     }
 }
 
@@ -190,7 +211,8 @@ impl fmt::Debug for JobHandle {
     }
 }
 
-/// Asks a running job to end, from anywhere: a signal handler, another thread.
+/// Watches a running job and asks it to end, from anywhere: a signal handler, another thread, a task
+/// beside the one that awaits [`JobHandle::finished`].
 ///
 /// ```
 /// use streamwork::prelude::*;
@@ -204,9 +226,10 @@ impl fmt::Debug for JobHandle {
 /// other.join().unwrap();
 /// ```
 ///
-/// Asking a job that has ended does nothing.
-#[derive(Clone, Debug)]
+/// Asking a job that has ended does nothing; what it counted can still be read.
+#[derive(Clone)]
 pub struct JobRemote {
+    state: Arc<JobState>,
     supervisor: Addr<JobSupervisor>,
 }
 
@@ -224,6 +247,85 @@ impl JobRemote {
     /// As [`JobHandle::kill`].
     pub fn kill(&self) {
         post(&self.supervisor, Ending::Kill);
+    }
+
+    /// As [`JobHandle::status`].
+    ///
+    /// ```
+    /// use streamwork::prelude::*;
+    ///
+    /// let job = Job::new("numbers");
+    /// job.source(FromIter::new(1..=3_u64)).sink(ForEach::new(|_| {}));
+    /// let handle = Engine::new().start(job).unwrap();
+    /// let remote = handle.remote();
+    /// handle.wait().unwrap();
+    /// assert_eq!(remote.status(), JobStatus::Finished);
+    /// ```
+    #[must_use]
+    pub fn status(&self) -> JobStatus {
+        self.state.status()
+    }
+
+    /// As [`JobHandle::metrics`].
+    ///
+    /// ```
+    /// use streamwork::prelude::*;
+    ///
+    /// let job = Job::new("numbers");
+    /// job.source(FromIter::new(1..=3_u64)).sink(ForEach::new(|_| {}));
+    /// let handle = Engine::new().start(job).unwrap();
+    /// let remote = handle.remote();
+    /// handle.wait().unwrap();
+    /// let counts = remote.metrics();
+    /// assert_eq!((counts[1].0.as_str(), counts[1].1.applied), ("for-each", 3));
+    /// ```
+    #[must_use]
+    pub fn metrics(&self) -> Vec<(ComponentName, Counts)> {
+        self.state.counts()
+    }
+
+    /// As [`JobHandle::component`].
+    ///
+    /// ```
+    /// use streamwork::prelude::*;
+    ///
+    /// let job = Job::new("numbers");
+    /// job.source(FromIter::new(1..=3_u64)).sink(ForEach::new(|_| {}));
+    /// let handle = Engine::new().start(job).unwrap();
+    /// let remote = handle.remote();
+    /// handle.wait().unwrap();
+    /// assert_eq!(remote.component("for-each").unwrap().applied, 3);
+    /// assert!(remote.component("nobody").is_none());
+    /// ```
+    #[must_use]
+    pub fn component(&self, name: &str) -> Option<Counts> {
+        self.state.component(name)
+    }
+
+    /// As [`JobHandle::supervision_tree`].
+    ///
+    /// ```
+    /// use streamwork::prelude::*;
+    ///
+    /// let job = Job::new("numbers");
+    /// job.source(FromIter::new(1..=3_u64)).sink(ForEach::new(|_| {}));
+    /// let handle = Engine::new().start(job).unwrap();
+    /// let remote = handle.remote();
+    /// handle.wait().unwrap();
+    /// assert!(remote.supervision_tree().to_string().starts_with("numbers: finished\n"));
+    /// ```
+    #[must_use]
+    pub fn supervision_tree(&self) -> SupervisionTree {
+        self.state.tree()
+    }
+}
+
+impl fmt::Debug for JobRemote {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("JobRemote")
+            .field("job", &self.state.name)
+            .field("status", &self.status())
+            .finish_non_exhaustive()
     }
 }
 

@@ -57,6 +57,12 @@ pub(crate) struct ComponentView {
     pub(crate) instances: Vec<Arc<InstanceView>>,
 }
 
+impl ComponentView {
+    fn counts(&self) -> Counts {
+        self.instances.iter().map(|i| i.counters.read()).sum()
+    }
+}
+
 /// A job that was started.
 #[derive(Debug)]
 pub(crate) struct JobState {
@@ -104,8 +110,12 @@ impl JobState {
     }
 
     pub(crate) fn counts(&self) -> Vec<(ComponentName, Counts)> {
-        let sum = |c: &ComponentView| c.instances.iter().map(|i| i.counters.read()).sum();
-        self.components.iter().map(|c| (c.name.clone(), sum(c))).collect()
+        self.components.iter().map(|c| (c.name.clone(), c.counts())).collect()
+    }
+
+    pub(crate) fn component(&self, name: &str) -> Option<Counts> {
+        let component = self.components.iter().find(|c| c.name.as_str() == name)?;
+        Some(component.counts())
     }
 
     pub(crate) fn steps(&self) -> Vec<(Arc<str>, StepCounts)> {
