@@ -137,6 +137,77 @@ fn a_stuck_job_stalls_unless_it_is_stopped() {
     assert_eq!((outcome.status(), outcome.dropped()), (JobStatus::Stopped, 1));
     let text = message(|| drop(testing::run(job())));
     assert!(text.starts_with("the job stalled after "), "{text}");
+    let who =
+        "(seed 0): stuck[0] waits for something outside of the test, with 1 event at hand: run";
+    assert!(text.contains(who), "{text}");
+}
+
+/// A source that waits for what no step of the job can bring.
+#[test]
+fn a_stall_names_the_sources_that_wait_for_something_outside() {
+    for setup in [false, true] {
+        let text = message(move || {
+            let job = Job::new("outside");
+            let numbers = job.source(FromIter::new(0..3_u64));
+            let waiting = job.source(Waits { setup }).parallelism(2);
+            numbers.sink(Collect::new()).named("numbers");
+            waiting.sink(Collect::new()).named("others");
+            drop(testing::run(job));
+        });
+        let who = "(seed 0): waits[0], waits[1] wait for something outside of the test (files, \
+                   sockets and threads are read on another thread): run this job with `Engine`, or \
+                   test the part behind the source\noutside: running";
+        assert!(text.contains(who), "{text}");
+    }
+}
+
+/// Waits for ever, in its setup or when it is read.
+#[derive(Component, Clone, Debug)]
+struct Waits {
+    setup: bool,
+}
+
+impl Source for Waits {
+    type Out = u64;
+
+    async fn setup(&mut self, _: &Context) -> Result<()> {
+        if self.setup {
+            std::future::pending::<()>().await;
+        }
+        Ok(())
+    }
+
+    async fn next(&mut self, _: &mut Emitter<u64>) -> Result<Progress> {
+        std::future::pending().await
+    }
+}
+
+/// Its last flush never comes to an end.
+#[derive(Component, Clone, Debug)]
+struct Lingers;
+
+impl Sink for Lingers {
+    type In = u64;
+
+    fn write(&mut self, _: u64) -> Result<()> {
+        Ok(())
+    }
+
+    fn poll_finish(&mut self, _: &mut task::Context<'_>) -> Poll<Result<()>> {
+        Poll::Pending
+    }
+}
+
+#[test]
+fn a_stall_names_the_sink_that_waits_at_the_end() {
+    let text = message(|| {
+        let job = Job::new("lingers");
+        job.source(FromIter::new([1_u64])).sink(Lingers);
+        drop(testing::run(job));
+    });
+    let who =
+        "lingers[0] waits for something outside of the test, at the end of data: run this job";
+    assert!(text.contains(who), "{text}");
 }
 
 /// Takes a second to be dropped: in simulated time each look at the clock takes some.

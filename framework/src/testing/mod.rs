@@ -26,6 +26,7 @@ mod faulty;
 mod harness;
 mod run;
 mod scheduler;
+mod stall;
 
 pub use checker::Checker;
 pub use fault::Fault;

@@ -1,5 +1,6 @@
 //! The second shell: machines on one thread, in an order that a seed decides.
 
+use super::stall::reason;
 use crate::error::Error;
 use crate::guard::{drop_each, drop_quietly};
 use crate::id::InstanceId;
@@ -23,8 +24,8 @@ use std::time::Duration;
 /// and the same seed is the same run.
 ///
 /// Time is simulated, for the supervisors too: the pause before a restart, and how long a job that is to
-/// end waits for what is under way. Sources that wait for something outside (a socket, another thread) can't be
-/// run by it.
+/// end waits for what is under way. Sources that wait for something outside (a file or a socket, which are
+/// read on another thread) can't be run by it: such a job stalls, and the panic names who waits.
 ///
 /// ```
 /// use streamwork::prelude::*;
@@ -102,8 +103,8 @@ impl Scheduler {
     /// As [`Engine::run`](crate::Engine::run).
     ///
     /// # Panics
-    /// If the job stalls: nothing can go on and nothing is going to happen. The message has the
-    /// supervision tree and the seed.
+    /// If the job stalls: nothing can go on and nothing is going to happen. The message names the
+    /// instances that wait for something outside, and has the supervision tree and the seed.
     pub fn run(&self, job: Job) -> Result<Outcome, Error> {
         let name = job.name().to_owned();
         let (_, key_groups, limits) = job.settings();
@@ -405,12 +406,11 @@ impl Run {
                 let now = self.clock.clock.now();
                 self.clock.clock.advance(due.since(now));
             }
-            None => panic!(
-                "the job stalled after {} steps (seed {})\n{}",
-                self.steps,
-                self.seed,
-                self.state.tree()
-            ),
+            None => {
+                let (steps, seed, tree) = (self.steps, self.seed, self.state.tree());
+                let reason = reason(&tree);
+                panic!("the job stalled after {steps} steps (seed {seed}): {reason}\n{tree}");
+            }
         }
     }
 
