@@ -142,6 +142,45 @@ fn a_stuck_job_stalls_unless_it_is_stopped() {
     assert!(text.contains(who), "{text}");
 }
 
+/// What a test says about a job that does not end.
+const ENDLESS: [&str; 4] = [".events(n)", "drain_after", "at_most", "(source)"];
+
+#[test]
+fn a_job_with_an_endless_source_is_given_up() {
+    let text = message(|| drop(testing::collect(|job| job.source(FromIter::new(0_u64..)))));
+    assert!(text.starts_with("the job has not ended after "), "{text}");
+    assert!(text.contains(" steps (seed 0): if a source of it is endless"), "{text}");
+    assert!(ENDLESS.iter().all(|hint| text.contains(hint)), "{text}");
+}
+
+#[test]
+fn a_test_says_how_many_steps_its_job_may_take() {
+    let job = |events: u64| {
+        let job = Job::new("bounded");
+        job.source(Generator::indexed(|n| n).events(events)).sink(ForEach::new(|_| {}));
+        job
+    };
+    let text = message(move || drop(Scheduler::seeded(3).at_most(40).run(job(1_000_000))));
+    assert!(text.starts_with("the job has not ended after 40 steps (seed 3)"), "{text}");
+    assert!(text.contains("\nbounded: "), "{text}");
+    let outcome = Scheduler::seeded(3).at_most(40).run(job(10)).unwrap();
+    assert_eq!(outcome.events_out(), 10);
+    // They begin with the order to end.
+    let drained = Scheduler::seeded(3).drain_after(100).at_most(40).run(job(u64::MAX)).unwrap();
+    assert_eq!(drained.status(), JobStatus::Drained);
+}
+
+/// A job that is told when to end may emit as much as it wants until then, and a test that gives steps
+/// gives events too.
+#[test]
+fn more_than_ten_million_events_are_no_harm_if_the_test_knows_of_them() {
+    let events = 11_000_000;
+    let job = Job::new("long");
+    job.source(Generator::indexed(|n| n).events(events)).filter(|_| false).sink(Collect::new());
+    let outcome = Scheduler::seeded(1).at_most(1_000_000).run(job).unwrap();
+    assert_eq!(outcome.events_in(), events);
+}
+
 /// A source that waits for what no step of the job can bring.
 #[test]
 fn a_stall_names_the_sources_that_wait_for_something_outside() {

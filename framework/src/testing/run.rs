@@ -31,7 +31,7 @@ const SEED: u64 = 0;
 /// As [`Engine::run`](crate::Engine::run).
 ///
 /// # Panics
-/// As [`Scheduler::run`]: if the job stalls.
+/// As [`Scheduler::run`]: if the job stalls, or does not end because a source is endless.
 pub fn run(job: Job) -> Result<Outcome, Error> {
     Scheduler::seeded(SEED).run(job)
 }
@@ -48,7 +48,7 @@ pub fn run(job: Job) -> Result<Outcome, Error> {
 /// ```
 ///
 /// # Panics
-/// If the job is refused, fails or stalls, and if an event was lost to a failure of user code: a test
+/// If the job is refused, fails, stalls or does not end, and if an event was lost to a failure of user code: a test
 /// that expects one uses [`try_collect`].
 #[track_caller]
 pub fn collect<S: IntoStream>(build: impl FnOnce(&Job) -> S) -> Vec<S::Event> {
@@ -80,7 +80,7 @@ pub fn collect<S: IntoStream>(build: impl FnOnce(&Job) -> S) -> Vec<S::Event> {
 /// As [`Engine::run`](crate::Engine::run).
 ///
 /// # Panics
-/// As [`Scheduler::run`]: if the job stalls.
+/// As [`Scheduler::run`]: if the job stalls, or does not end because a source is endless.
 pub fn try_collect<S: IntoStream>(
     build: impl FnOnce(&Job) -> S,
 ) -> Result<(Vec<S::Event>, Outcome), Error> {

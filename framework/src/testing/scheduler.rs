@@ -44,13 +44,19 @@ use std::time::Duration;
 pub struct Scheduler {
     seed: u64,
     ending: Option<(u64, Ending)>,
+    /// How many steps the job may take, if the test says so.
+    most: Option<u64>,
 }
 
 impl Scheduler {
+    /// How far a job gets by default.
+    const STEPS: u64 = 10_000_000;
+    const EVENTS: u64 = 10_000_000;
+
     /// A scheduler for one interleaving.
     #[must_use]
     pub fn seeded(seed: u64) -> Self {
-        Self { seed, ending: None }
+        Self { seed, ending: None, most: None }
     }
 
     /// Its seed.
@@ -97,6 +103,25 @@ impl Scheduler {
         Self { ending: Some((steps, Ending::Stop)), ..self }
     }
 
+    /// Gives the job this many steps to its end, from the order to [drain](Self::drain_after) or
+    /// [stop](Self::stop_after) on if there is one. Without it a job may take ten million steps and emit ten
+    /// million events, so that one with an endless source does not fill the memory. A step is a frame
+    /// delivered or an instance that goes on for a while, with up to some hundred events.
+    ///
+    /// ```should_panic
+    /// use streamwork::prelude::*;
+    /// use streamwork::testing::Scheduler;
+    ///
+    /// let job = Job::new("endless");
+    /// job.source(FromIter::new(0_u64..)).sink(ForEach::new(|_| {}));
+    /// // panics: the job has not ended after 1000 steps
+    /// Scheduler::seeded(1).at_most(1_000).run(job).unwrap();
+    /// ```
+    #[must_use]
+    pub fn at_most(self, steps: u64) -> Self {
+        Self { most: Some(steps), ..self }
+    }
+
     /// Runs the job to its end.
     ///
     /// # Errors
@@ -104,7 +129,8 @@ impl Scheduler {
     ///
     /// # Panics
     /// If the job stalls: nothing can go on and nothing is going to happen. The message names the
-    /// instances that wait for something outside, and has the supervision tree and the seed.
+    /// instances that wait for something outside, and has the supervision tree and the seed. If the job
+    /// does not end within its [steps](Self::at_most), most likely because a source is endless.
     pub fn run(&self, job: Job) -> Result<Outcome, Error> {
         let name = job.name().to_owned();
         let (_, key_groups, limits) = job.settings();
@@ -135,6 +161,7 @@ impl Scheduler {
             clock,
             random: Random(self.seed),
             ending: self.ending,
+            limit: Limit::of(self),
             steps: 0,
             seed: self.seed,
             state,
@@ -276,6 +303,32 @@ enum Step {
     Report,
 }
 
+/// How far a job gets.
+struct Limit {
+    steps: u64,
+    /// `None` where the test has said how the job ends.
+    events: Option<u64>,
+}
+
+impl Limit {
+    /// To sum up what was emitted takes longer than a step.
+    const LOOKS: u64 = 64;
+
+    fn of(scheduler: &Scheduler) -> Self {
+        let ending = scheduler.ending.map_or(0, |(steps, _)| steps);
+        let steps = ending.saturating_add(scheduler.most.unwrap_or(Scheduler::STEPS));
+        let by_default = scheduler.most.is_none() && scheduler.ending.is_none();
+        Self { steps, events: by_default.then_some(Scheduler::EVENTS) }
+    }
+
+    /// Whether the job is beyond it.
+    fn is_passed(&self, steps: u64, state: &JobState) -> bool {
+        let emitted = || state.counts().iter().map(|(_, c)| c.emitted + c.expanded).sum::<u64>();
+        let looks = steps.is_multiple_of(Self::LOOKS);
+        steps > self.steps || (looks && self.events.is_some_and(|most| emitted() > most))
+    }
+}
+
 struct Run {
     state: Arc<JobState>,
     job: JobSupervision,
@@ -288,6 +341,7 @@ struct Run {
     clock: SeededClock,
     random: Random,
     ending: Option<(u64, Ending)>,
+    limit: Limit,
     steps: u64,
     seed: u64,
 }
@@ -296,6 +350,9 @@ impl Run {
     fn run(mut self) -> Result<Outcome, Error> {
         loop {
             self.steps += 1;
+            if self.limit.is_passed(self.steps, &self.state) {
+                self.give_up();
+            }
             if let Some((_, ending)) = self.ending.take_if(|(steps, _)| *steps <= self.steps) {
                 self.job.on_ending(ending);
                 self.keep_deadline();
@@ -412,6 +469,16 @@ impl Run {
                 panic!("the job stalled after {steps} steps (seed {seed}): {reason}\n{tree}");
             }
         }
+    }
+
+    /// The job has had its steps.
+    fn give_up(&self) -> ! {
+        let (steps, seed, tree) = (self.steps - 1, self.seed, self.state.tree());
+        panic!(
+            "the job has not ended after {steps} steps (seed {seed}): if a source of it is endless, \
+             bound that (`.events(n)` of a generator, `.take(n)` of an iterator) or end the job with \
+             `Scheduler::drain_after`; if it needs longer, say so with `Scheduler::at_most`\n{tree}"
+        );
     }
 
     /// Everything has ended: what is still in a mailbox is accounted for.
