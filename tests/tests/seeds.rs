@@ -5,7 +5,7 @@ use std::task::{self, Poll};
 use std::time::Duration;
 use streamwork::InstanceState;
 use streamwork::prelude::*;
-use streamwork::testing::{self, Scheduler};
+use streamwork::testing::{self, Fault, Faulty, Scheduler};
 
 /// What a closure panics with.
 fn message(test: impl FnOnce() + std::panic::UnwindSafe) -> String {
@@ -57,8 +57,76 @@ fn collect_does_not_hide_that_events_were_lost() {
             job.source(FromIter::new(["1", "x"])).try_map(|text| Ok(text.parse::<u64>()?))
         }));
     });
-    assert!(text.starts_with("user code failed at 1 events"), "{text}");
+    let cause = "from-iter[0], try_map#1 after from-iter: error: invalid digit found in string";
+    let starts = format!("user code failed at 1 event, first {cause}; where");
+    assert!(text.starts_with(&starts), "{text}");
     assert!(text.contains("from-iter (source)"), "{text}");
+}
+
+/// Whatever it was lost to, the first failure is told.
+#[test]
+fn collect_says_what_the_first_event_was_lost_to() {
+    let starts = |text: String, start: &str| assert!(text.starts_with(start), "{text}");
+    let numbers = || FromIter::new(1..=5_u64);
+
+    let text = message(move || {
+        drop(testing::collect(|job| {
+            job.source(numbers()).apply(Faulty::new(Odd, Some(Fault::panic("odd", 1))))
+        }));
+    });
+    starts(text, "user code failed at 3 events, first odd[0]: panic at ");
+
+    let text = message(move || drop(testing::collect(|job| job.source(numbers()).apply(Odd))));
+    starts(text, "user code failed at 2 events, first odd[0] at event 2: error: 2 is even; where");
+
+    let text = message(|| drop(testing::collect(|job| job.source(Stutters::default()))));
+    starts(text, "user code failed at 1 event, first stutters[0]: error: not yet; where");
+
+    let text = message(move || {
+        drop(testing::collect(|job| {
+            job.source(numbers()).group(Direct::to(|n: &u64, _| *n as usize / 5)).apply(Odd)
+        }));
+    });
+    starts(
+        text,
+        "user code failed at 3 events, first from-iter[0]: the grouping to odd failed: inst",
+    );
+}
+
+/// Passes odd numbers on, and fails at the others.
+#[derive(Component, Clone, Debug)]
+struct Odd;
+
+impl Operator for Odd {
+    type In = u64;
+    type Out = u64;
+
+    fn apply(&mut self, n: u64, out: &mut Emitter<u64>) -> Result<()> {
+        if n.is_multiple_of(2) {
+            return Err(format!("{n} is even").into());
+        }
+        out.emit(n);
+        Ok(())
+    }
+}
+
+/// Fails at its first read, and ends with the second.
+#[derive(Component, Clone, Debug, Default)]
+struct Stutters {
+    reads: u64,
+}
+
+impl Source for Stutters {
+    type Out = u64;
+
+    async fn next(&mut self, out: &mut Emitter<u64>) -> Result<Progress> {
+        self.reads += 1;
+        if self.reads == 1 {
+            return Err("not yet".into());
+        }
+        out.emit(1);
+        Ok(Progress::End)
+    }
 }
 
 #[test]

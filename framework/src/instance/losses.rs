@@ -42,6 +42,7 @@ impl Losses {
         let failed = info.failed.fetch_add(1, Ordering::Relaxed) + 1;
         let instance = self.sender.instance.clone();
         let failure = Failure { instance, event: None, step: Some(Arc::clone(&info.name)), cause };
+        self.sender.counters.note_failure(&failure);
         if last {
             let mut kept = self.failure.lock().unwrap_or_else(PoisonError::into_inner);
             if kept.is_none() {

@@ -1,7 +1,9 @@
 //! What is counted. The counters of an instance are shared atomics: they can be read while the
 //! instance is busy or blocked.
 
+use std::fmt;
 use std::ops::AddAssign;
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// One number that only its instance raises.
@@ -25,9 +27,21 @@ macro_rules! counters {
         #[derive(Debug, Default)]
         pub(crate) struct Counters {
             $(pub(crate) $name: Counter,)*
+            /// The first failure, in words.
+            failure: OnceLock<String>,
         }
 
         impl Counters {
+            /// A failure has come up. The first one is kept: later ones most often follow from it.
+            #[cold]
+            pub(crate) fn note_failure(&self, failure: &dyn fmt::Display) {
+                self.failure.get_or_init(|| failure.to_string());
+            }
+
+            pub(crate) fn first_failure(&self) -> Option<&str> {
+                self.failure.get().map(String::as_str)
+            }
+
             pub(crate) fn read(&self) -> Counts {
                 Counts { $($name: self.$name.get(),)* }
             }

@@ -38,12 +38,19 @@ impl InstanceView {
     }
 
     pub(crate) fn set_failure(&self, state: InstanceState, failure: String) {
+        self.counters.note_failure(&format_args!("{}: {failure}", self.id));
         *self.state.lock().unwrap_or_else(PoisonError::into_inner) = (state, Some(failure));
     }
 
     fn tree(&self) -> InstanceTree {
         let (state, failure) = self.state.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        InstanceTree { index: self.id.index, state, counts: self.counters.read(), failure }
+        InstanceTree {
+            index: self.id.index,
+            state,
+            counts: self.counters.read(),
+            failure,
+            first_failure: self.counters.first_failure().map(str::to_owned),
+        }
     }
 }
 

@@ -67,6 +67,24 @@ pub struct ComponentTree {
 /// assert_eq!((instance.index, instance.counts.restarts), (0, 1));
 /// assert!(instance.failure.as_ref().unwrap().ends_with("no twos"));
 /// ```
+///
+/// An event that is left out for an error breaks nothing, and is remembered as well:
+///
+/// ```
+/// use streamwork::prelude::*;
+///
+/// let job = Job::new("picky");
+/// job.source(FromIter::new(["1", "x", "y"]))
+///     .try_map(|text| Ok(text.parse::<u64>()?))
+///     .sink(ForEach::new(|_| {}));
+/// let outcome = Engine::new().run(job).unwrap();
+/// let instance = &outcome.tree().components[0].instances[0];
+/// assert_eq!((instance.counts.lost_in_steps, instance.failure.as_ref()), (2, None));
+/// assert_eq!(
+///     instance.first_failure.as_ref().unwrap(),
+///     "from-iter[0], try_map#1 after from-iter: error: invalid digit found in string"
+/// );
+/// ```
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct InstanceTree {
@@ -76,8 +94,11 @@ pub struct InstanceTree {
     pub state: InstanceState,
     /// What it has counted.
     pub counts: Counts,
-    /// Its last failure.
+    /// The last failure that it broke with.
     pub failure: Option<String>,
+    /// Its first failure of any kind, with its place: what it broke with, or what an event was lost to in
+    /// the component, in a closure on its edges or in a grouping.
+    pub first_failure: Option<String>,
 }
 
 /// What an instance is doing.
@@ -160,8 +181,10 @@ impl InstanceTree {
         for (name, n, _) in counts.into_iter().filter(|(_, _, shown)| *shown) {
             write!(f, "  {name} {n}")?;
         }
-        if let Some(failure) = &self.failure {
-            write!(f, "  last failure: {failure}")?;
+        match (&self.failure, &self.first_failure) {
+            (Some(failure), _) => write!(f, "  last failure: {failure}")?,
+            (None, Some(failure)) => write!(f, "  first failure: {failure}")?,
+            (None, None) => {}
         }
         Ok(())
     }

@@ -1,10 +1,11 @@
 //! Whole jobs in one call.
 
 use super::Scheduler;
+use super::stall::count;
 use crate::error::Error;
 use crate::guard::catch;
 use crate::job::{IntoStream, Job};
-use crate::runtime::Outcome;
+use crate::runtime::{Outcome, SupervisionTree};
 use crate::sink::Collect;
 
 /// The interleaving of [`run`] and [`collect`].
@@ -48,19 +49,28 @@ pub fn run(job: Job) -> Result<Outcome, Error> {
 /// ```
 ///
 /// # Panics
-/// If the job is refused, fails, stalls or does not end, and if an event was lost to a failure of user code: a test
-/// that expects one uses [`try_collect`].
+/// If the job is refused, fails, stalls or does not end, and if an event was lost to a failure of user
+/// code: the message has the first one. A test that expects one uses [`try_collect`].
 #[track_caller]
 pub fn collect<S: IntoStream>(build: impl FnOnce(&Job) -> S) -> Vec<S::Event> {
     match try_collect(build) {
         Ok((events, outcome)) if outcome.failed() == 0 => events,
-        Ok((_, outcome)) => panic!(
-            "user code failed at {} events; where that is meant, use try_collect\n{}",
-            outcome.failed(),
-            outcome.tree()
-        ),
+        Ok((_, outcome)) => {
+            let (events, tree) = (count(outcome.failed(), "event"), outcome.tree());
+            let first = first_failure(tree).map(|failure| format!(", first {failure}"));
+            let first = first.unwrap_or_default();
+            panic!(
+                "user code failed at {events}{first}; where that is meant, use try_collect\n{tree}"
+            );
+        }
         Err(error) => panic!("{error}"),
     }
+}
+
+/// Of the first instance that has one.
+fn first_failure(tree: &SupervisionTree) -> Option<&str> {
+    let mut instances = tree.components.iter().flat_map(|component| &component.instances);
+    instances.find_map(|instance| instance.first_failure.as_deref())
 }
 
 /// As [`collect`], for jobs in which something goes wrong: gives the events with how the job ended.

@@ -43,6 +43,9 @@ impl<T: Event, G: Grouping<T>> RoutedEdge<T, G> {
         let Sending { job, instance, counters } = &self.sender;
         counters.misrouted.add(1);
         let lost = counters.misrouted.get();
+        let receiver = &self.receiver;
+        counters
+            .note_failure(&format_args!("{instance}: the grouping to {receiver} failed: {why}"));
         if failure_is_logged(lost) {
             tracing::error!(
                 job = &**job,

@@ -510,6 +510,7 @@ fn note(seat: &Seat, event: u64, cause: impl FnOnce() -> Cause) {
     let id = &seat.ctx.instance;
     let cause = cause();
     let failure = Failure { instance: id.clone(), event: Some(event), step: None, cause };
+    seat.counters.note_failure(&failure);
     tracing::warn!(
         job = &*seat.ctx.job,
         component = %id.component,

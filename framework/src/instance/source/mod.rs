@@ -350,6 +350,7 @@ impl<S: Source> SourceMachine<S> {
             return;
         }
         let failure = self.failure(i, Cause::error(error));
+        self.seat.counters.note_failure(&failure);
         let id = &self.seat.ctx.instance;
         tracing::warn!(
             job = &*self.seat.ctx.job,
