@@ -39,9 +39,8 @@ impl KeyedOperator for Count {
 #[test]
 fn a_keyed_operator_fails_on_cue_and_keeps_its_keys_after_an_error() {
     let (mut rows, outcome) = testing::try_collect(|job| {
-        let fault = Fault::error("count", 3);
         let numbers = job.source(FromIter::new(0..6_u64));
-        numbers.key_by_value(|n: &u64| n % 2).apply(Faulty::new(Count, Some(fault)))
+        numbers.key_by_value(|n: &u64| n % 2).apply(Faulty::error_at(Count, 3))
     })
     .unwrap();
     assert_eq!(outcome.failed(), 1);
@@ -121,8 +120,7 @@ fn operators_with_two_inputs_count_the_events_of_both_sides() {
     let (rows, outcome) = testing::try_collect(|job| {
         let left = job.source(FromIter::new(0..2_u64)).named("left");
         let right = job.source(FromIter::new(0..2_u64)).named("right");
-        let fault = Fault::error("both", 3).always();
-        left.connect(right.clone()).apply(Faulty::new(Both, Some(fault)))
+        left.connect(right.clone()).apply(Faulty::error_at(Both, 3).always())
     })
     .unwrap();
     assert_eq!((rows.len(), rows[2], outcome.failed()), (3, ('e', 0), 2));
@@ -130,10 +128,9 @@ fn operators_with_two_inputs_count_the_events_of_both_sides() {
     let (rows, outcome) = testing::try_collect(|job| {
         let left = job.source(FromIter::new(0..2_u64)).named("left");
         let right = job.source(FromIter::new(0..2_u64)).named("right");
-        let fault = Fault::error("both-keyed", 3);
         left.key_by_value(|_: &u64| 7_u64)
             .connect(right.key_by_value(|_: &u64| 7_u64))
-            .apply(Faulty::new(BothKeyed, Some(fault)))
+            .apply(Faulty::error_at(BothKeyed, 3))
     })
     .unwrap();
     assert_eq!((rows.len(), rows[3], outcome.failed()), (4, ('e', 3), 1));
@@ -144,8 +141,7 @@ fn a_panic_strikes_the_instance_that_it_names_and_no_other() {
     for instance in 0..3 {
         let got = Collect::new();
         let job = Job::new("named");
-        let fault = Fault::panic("collect", 2).of_instance(instance);
-        let sink = Faulty::new(got.clone(), Some(fault));
+        let sink = Faulty::panic_at(got.clone(), 2).of_instance(instance);
         job.source(FromIter::new(0..9_u64)).sink(sink).parallelism(3);
         let outcome = testing::run(job).unwrap();
         let sink = &outcome.tree().components[1];
@@ -194,10 +190,8 @@ fn a_wrapped_component_keeps_its_channels() {
         source
     });
     assert_eq!((numbers, squares.take()), (vec![0, 1, 2, 3, 4], vec![0, 1, 4, 9, 16]));
-    let struck = Fault::error("squares", 2);
-    let (numbers, outcome) =
-        testing::try_collect(|job| job.source(Faulty::new(Squares { next: 0 }, Some(struck))))
-            .unwrap();
+    let struck = Faulty::error_at(Squares { next: 0 }, 2);
+    let (numbers, outcome) = testing::try_collect(|job| job.source(struck)).unwrap();
     assert_eq!((numbers, outcome.failed()), (vec![0, 2, 3, 4], 1));
 }
 
@@ -252,11 +246,34 @@ impl Sink for Waiting {
 fn a_wrapped_sink_waits_as_the_one_inside() {
     let sink = Waiting::default();
     let job = Job::new("waiting");
-    let faulty = Faulty::new(sink.clone(), Some(Fault::error("waiting", 2)));
+    let faulty = Faulty::error_at(sink.clone(), 2);
     job.source(FromIter::new(0..3_u64)).sink(faulty);
     let outcome = testing::run(job).unwrap();
     assert_eq!((outcome.events_out(), outcome.failed()), (2, 1));
     assert_eq!(sink.written.load(Ordering::Relaxed), 2);
     let asked = sink.asked.each_ref().map(|n| n.load(Ordering::Relaxed));
     assert!(asked[0] >= 6 && asked[1] > 0 && asked[2] == 2, "{asked:?}");
+}
+
+/// A fault by name finds the component by its own name; a fault at an event needs none.
+#[test]
+fn a_fault_by_name_picks_one_component_and_one_at_an_event_never_misses() {
+    let failed = |sink: Faulty<Collect<u64>>| {
+        let job = Job::new("names");
+        job.source(FromIter::new(1..=3_u64)).sink(sink).named("renamed");
+        testing::run(job).unwrap().component("renamed").unwrap().failed
+    };
+    let by_name = |name| Faulty::new(Collect::new(), Some(Fault::error(name, 2)));
+    assert_eq!(failed(by_name("collect")), 1);
+    assert_eq!(failed(by_name("renamed")), 0);
+    assert_eq!(failed(by_name("colect")), 0);
+    assert_eq!(failed(Faulty::error_at(Collect::new(), 2)), 1);
+    assert_eq!(failed(Faulty::error_at(Collect::new(), 2).always()), 2);
+    assert_eq!(failed(Faulty::error_at(Collect::new(), 2).of_instance(1)), 0);
+}
+
+#[test]
+#[should_panic(expected = "there is no event 0 to fail at")]
+fn there_is_no_event_zero() {
+    drop(Faulty::panic_at(Collect::<u64>::new(), 0));
 }

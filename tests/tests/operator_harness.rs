@@ -3,7 +3,7 @@
 use std::time::Duration;
 use streamwork::Moment;
 use streamwork::prelude::*;
-use streamwork::testing::{Fault, Faulty, Harness, KeyedHarness, TwoInputHarness};
+use streamwork::testing::{Faulty, Harness, KeyedHarness, TwoInputHarness};
 
 /// Emits what the context says, and fails or panics for some numbers after it has emitted.
 #[derive(Component, Clone, Debug, Default)]
@@ -195,8 +195,7 @@ impl TwoInput for Sides {
 
 #[test]
 fn both_sides_have_their_streams_and_faults_strike_in_a_harness_too() {
-    let sides = Faulty::new(Sides, Some(Fault::error("sides", 3)));
-    let mut harness = TwoInputHarness::new(sides);
+    let mut harness = TwoInputHarness::new(Faulty::error_at(Sides, 3));
     harness.stream("numbers").apply_left(7).unwrap();
     harness.stream("letters").apply_right('a').unwrap();
     harness.apply_right('b').unwrap_err();

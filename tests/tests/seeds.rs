@@ -5,7 +5,7 @@ use std::task::{self, Poll};
 use std::time::Duration;
 use streamwork::InstanceState;
 use streamwork::prelude::*;
-use streamwork::testing::{self, Fault, Faulty, Scheduler};
+use streamwork::testing::{self, Faulty, Scheduler};
 
 /// What a closure panics with.
 fn message(test: impl FnOnce() + std::panic::UnwindSafe) -> String {
@@ -70,9 +70,7 @@ fn collect_says_what_the_first_event_was_lost_to() {
     let numbers = || FromIter::new(1..=5_u64);
 
     let text = message(move || {
-        drop(testing::collect(|job| {
-            job.source(numbers()).apply(Faulty::new(Odd, Some(Fault::panic("odd", 1))))
-        }));
+        drop(testing::collect(|job| job.source(numbers()).apply(Faulty::panic_at(Odd, 1))));
     });
     starts(text, "user code failed at 3 events, first odd[0]: panic at ");
 

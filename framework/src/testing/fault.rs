@@ -1,10 +1,11 @@
-//! [`Fault`]: what is to fail, and when.
+//! [`Fault`]: what is to fail, and when, for programs that are told so.
 
 use crate::component::Result;
 use std::fmt;
 
 /// A fault in one instance of a component (instance 0, if [no other](Self::of_instance) is named), at the
-/// n-th event of that instance.
+/// n-th event of that instance. For programs that are told on their command line what is to fail; a test
+/// says [`Faulty::panic_at`](super::Faulty::panic_at) or [`error_at`](super::Faulty::error_at).
 ///
 /// ```
 /// use streamwork::testing::Fault;

@@ -18,15 +18,17 @@ use std::task::{self, Poll};
 ///
 /// ```
 /// use streamwork::prelude::*;
-/// use streamwork::testing::{Fault, Faulty};
+/// use streamwork::testing::Faulty;
 ///
 /// let got = Collect::new();
 /// let job = Job::new("faulty");
-/// let sink = Faulty::new(got.clone(), Some(Fault::error("collect", 2)));
-/// job.source(FromIter::new(1..=3_u64)).sink(sink);
+/// job.source(FromIter::new(1..=3_u64)).sink(Faulty::error_at(got.clone(), 2));
 /// let outcome = Engine::new().run(job).unwrap();
 /// assert_eq!((got.take(), outcome.failed()), (vec![1, 3], 1));
 /// ```
+///
+/// A program that is told on its command line what is to fail wraps all of its components by
+/// [`new`](Self::new), with the [`Fault`] that it read.
 #[derive(Clone, Debug)]
 pub struct Faulty<C> {
     inner: C,
@@ -37,7 +39,86 @@ pub struct Faulty<C> {
 }
 
 impl<C: Component> Faulty<C> {
-    /// Wraps a component. A fault for a component of another name does nothing.
+    /// Panics at event `event` (from 1) of instance 0.
+    ///
+    /// ```
+    /// use streamwork::prelude::*;
+    /// use streamwork::testing::Faulty;
+    ///
+    /// let got = Collect::new();
+    /// let job = Job::new("panic");
+    /// job.source(FromIter::new(1..=3_u64)).sink(Faulty::panic_at(got.clone(), 2)).named("numbers");
+    /// let outcome = Engine::new().run(job).unwrap();
+    /// assert_eq!((got.take(), outcome.restarts()), (vec![1, 3], 1));
+    /// ```
+    ///
+    /// # Panics
+    /// If `event` is 0: the events are counted from 1, so it would never come.
+    #[track_caller]
+    pub fn panic_at(component: C, event: u64) -> Self {
+        Self::at(component, event, Fault::panic)
+    }
+
+    /// Fails with an error at event `event` (from 1) of instance 0.
+    ///
+    /// ```
+    /// use streamwork::prelude::*;
+    /// use streamwork::testing::{self, Faulty};
+    ///
+    /// let got = Collect::new();
+    /// let job = Job::new("errors");
+    /// let sink = Faulty::error_at(got.clone(), 2).of_instance(1).always();
+    /// job.source(FromIter::new(0..6_u64)).sink(sink).parallelism(2);
+    /// let outcome = testing::run(job).unwrap();
+    /// assert_eq!((got.of_instance(0), got.of_instance(1)), (vec![0, 2, 4], vec![1]));
+    /// assert_eq!(outcome.failed(), 2);
+    /// ```
+    ///
+    /// # Panics
+    /// If `event` is 0: the events are counted from 1, so it would never come.
+    #[track_caller]
+    pub fn error_at(component: C, event: u64) -> Self {
+        Self::at(component, event, Fault::error)
+    }
+
+    #[track_caller]
+    fn at(component: C, event: u64, fault: impl FnOnce(&str, u64) -> Fault) -> Self {
+        assert!(event > 0, "events are counted from 1: there is no event 0 to fail at");
+        let fault = fault(component.name(), event);
+        Self { inner: component, fault: Some(fault), events: Arc::default(), armed: false }
+    }
+
+    /// The same at every event from that one on. [`error_at`](Self::error_at) has an example.
+    #[must_use]
+    pub fn always(self) -> Self {
+        Self { fault: self.fault.map(Fault::always), ..self }
+    }
+
+    /// The same in instance `index`, where it is instance 0 otherwise. [`error_at`](Self::error_at) has an
+    /// example.
+    #[must_use]
+    pub fn of_instance(self, index: usize) -> Self {
+        Self { fault: self.fault.map(|fault| fault.of_instance(index)), ..self }
+    }
+
+    /// Wraps a component, which fails if the fault is for its name, and passes everything through
+    /// otherwise: so all components of a job can be wrapped, and the fault that was read from a command
+    /// line picks one. The name is the component's own, which `.named(..)` on a stage does not change.
+    /// A test that means this very component says [`panic_at`](Self::panic_at) or
+    /// [`error_at`](Self::error_at), which can't miss it.
+    ///
+    /// ```
+    /// use streamwork::prelude::*;
+    /// use streamwork::testing::{Fault, Faulty};
+    ///
+    /// let got = Collect::new();
+    /// let fault = Fault::parse("error:collect:2").unwrap();
+    /// let job = Job::new("two");
+    /// job.source(Faulty::new(FromIter::new(1..=3_u64), Some(fault.clone())))
+    ///     .sink(Faulty::new(got.clone(), Some(fault)));
+    /// let outcome = Engine::new().run(job).unwrap();
+    /// assert_eq!((got.take(), outcome.component("collect").unwrap().failed), (vec![1, 3], 1));
+    /// ```
     pub fn new(component: C, fault: Option<Fault>) -> Self {
         let fault = fault.filter(|fault| fault.component() == component.name());
         Self { inner: component, fault, events: Arc::default(), armed: false }

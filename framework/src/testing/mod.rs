@@ -7,13 +7,13 @@
 //! | a job, on one thread and without waiting | [`run`] |
 //! | a job in many orders of events | [`every_seed`], [`Scheduler`] |
 //! | that something holds for every event | [`Checker`] |
-//! | what happens when user code fails | [`Fault`], [`Faulty`] |
+//! | what happens when user code fails | [`Faulty`]; [`Fault`] to choose on a command line |
 //!
 //! ```
 //! use streamwork::prelude::*;
-//! use streamwork::testing::{Fault, Faulty, Scheduler};
+//! use streamwork::testing::{Faulty, Scheduler};
 //!
-//! let sink = Faulty::new(ForEach::new(|_| {}), Some(Fault::panic("for-each", 2)));
+//! let sink = Faulty::panic_at(ForEach::new(|_| {}), 2);
 //! let job = Job::new("numbers");
 //! job.source(FromIter::new(1..=3_u64)).sink(sink);
 //! let outcome = Scheduler::seeded(7).run(job).unwrap();
