@@ -3,7 +3,7 @@
 use std::time::Duration;
 use streamwork::Moment;
 use streamwork::prelude::*;
-use streamwork::testing::{Faulty, Harness, KeyedHarness, TwoInputHarness};
+use streamwork::testing::{Faulty, Harness, KeyedHarness, KeyedTwoInputHarness, TwoInputHarness};
 
 /// Emits what the context says, and fails or panics for some numbers after it has emitted.
 #[derive(Component, Clone, Debug, Default)]
@@ -64,8 +64,8 @@ fn a_call_that_fails_leaves_no_outputs_and_takes_none_away() {
 
 #[test]
 fn setup_comes_before_the_first_event_and_once() {
-    let mut harness = Harness::new(Fragile::default()).instance(2, 4);
-    harness.apply(1).unwrap();
+    let mut harness = Harness::new(Fragile::default());
+    harness.instance(2, 4).apply(1).unwrap();
     harness.apply(2).unwrap();
     let fragile = harness.operator();
     let ctx = fragile.ctx.as_ref().unwrap();
@@ -79,9 +79,78 @@ fn setup_comes_before_the_first_event_and_once() {
     harness.apply(1).unwrap();
     assert_eq!(harness.operator().setups, 1);
 
-    let mut ninth = Harness::new(Fragile::default()).instance(9, 10);
-    assert_eq!(ninth.apply(1).unwrap_err().to_string(), "no instance nine");
+    let mut ninth = Harness::new(Fragile::default());
+    assert_eq!(ninth.instance(9, 10).apply(1).unwrap_err().to_string(), "no instance nine");
     assert!(ninth.take().is_empty());
+}
+
+#[test]
+#[should_panic(expected = "the instance is set up already")]
+fn which_instance_it_is_is_said_before_the_setup() {
+    let mut harness = Harness::new(Fragile::default());
+    harness.apply(1).unwrap();
+    harness.instance(2, 4);
+}
+
+#[test]
+#[should_panic(expected = "there is no instance 4 of 4")]
+fn there_is_no_instance_beyond_the_last() {
+    Harness::new(Fragile::default()).instance(4, 4);
+}
+
+/// Adds up by key: the left adds, the right takes away.
+#[derive(Component, Clone, Debug)]
+struct Balance;
+
+impl KeyedTwoInput for Balance {
+    type Key = u64;
+    type Left = u64;
+    type Right = u64;
+    type Out = (u64, i64);
+    type State = i64;
+
+    fn apply_left(
+        &mut self,
+        _: &u64,
+        _: u64,
+        balance: &mut Keyed<i64>,
+        _: &mut Emitter<Self::Out>,
+    ) -> Result<()> {
+        **balance += 1;
+        Ok(())
+    }
+
+    fn apply_right(
+        &mut self,
+        _: &u64,
+        n: u64,
+        balance: &mut Keyed<i64>,
+        _: &mut Emitter<Self::Out>,
+    ) -> Result<()> {
+        **balance -= 1;
+        if n == 13 { Err("thirteen".into()) } else { Ok(()) }
+    }
+
+    fn finish(&mut self, key: &u64, balance: i64, out: &mut Emitter<Self::Out>) -> Result<()> {
+        out.emit((*key, balance));
+        Ok(())
+    }
+}
+
+#[test]
+fn a_harness_with_two_sides_shows_the_states_of_its_keys() {
+    let by = |n: &u64| n % 5;
+    let mut harness = KeyedTwoInputHarness::key_by_value(Balance, by, by);
+    harness.apply_left(3).unwrap();
+    harness.apply_left(8).unwrap();
+    harness.apply_right(13).unwrap_err();
+    harness.apply_right(4).unwrap();
+    assert_eq!((harness.keys(), harness.state(&3), harness.state(&4)), (2, Some(&1), Some(&-1)));
+    assert_eq!(harness.state(&0), None);
+    harness.finish().unwrap();
+    let mut rows = harness.take();
+    rows.sort_unstable();
+    assert_eq!((rows, harness.keys()), (vec![(3, 1), (4, -1)], 0));
 }
 
 #[test]

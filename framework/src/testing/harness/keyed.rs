@@ -1,10 +1,10 @@
 //! A keyed operator without a job.
 
 use super::bench::Bench;
-use super::common;
+use super::{common, states};
 use crate::component::Result;
 use crate::instance::KeyedLogic;
-use crate::key::{Key, KeyBy, KeyOn, KeySelector, key_hash};
+use crate::key::{Key, KeyBy, KeyOn, KeySelector};
 use crate::operator::KeyedOperator;
 use std::borrow::Borrow;
 
@@ -105,25 +105,5 @@ where
 }
 
 impl<O: KeyedOperator, S> KeyedHarness<O, S> {
-    /// The state of a key; `None` if it has none, and after the end of data.
-    #[must_use]
-    pub fn state<Q>(&self, key: &Q) -> Option<&O::State>
-    where
-        O::Key: Borrow<Q>,
-        Q: Key + ?Sized,
-    {
-        self.bench.logic.keys()?.get(key_hash(key), key)
-    }
-
-    /// How many keys have state.
-    #[must_use]
-    pub fn keys(&self) -> usize {
-        self.bench.logic.keys().map_or(0, |keys| keys.len())
-    }
-
-    /// The operator, to look into.
-    #[must_use]
-    pub fn operator(&self) -> &O {
-        self.bench.logic.operator()
-    }
+    states!(O);
 }

@@ -15,13 +15,13 @@ use bench::Bench;
 /// What every harness can do, whatever kind of operator is in it.
 macro_rules! common {
     ($out:ty) => {
-        /// Makes it instance `index` of `parallelism`, where it is instance 0 of 1 otherwise.
-        /// [`testing::context`](crate::testing::context) says what `setup` is told.
+        /// Makes it instance `index` of `parallelism`, where it is instance 0 of 1 otherwise; before it
+        /// is set up. [`testing::context`](crate::testing::context) says what `setup` is told, and
+        /// [`Harness`](crate::testing::Harness) has an example.
         ///
         /// # Panics
         /// If there is no such instance, or it is set up already.
-        #[must_use]
-        pub fn instance(mut self, index: usize, parallelism: usize) -> Self {
+        pub fn instance(&mut self, index: usize, parallelism: usize) -> &mut Self {
             self.bench.place(index, parallelism);
             self
         }
@@ -76,6 +76,34 @@ macro_rules! common {
     };
 }
 use common;
+
+/// What a harness with keys can do besides.
+macro_rules! states {
+    ($operator:ident) => {
+        /// The state of a key; `None` if it has none, and after the end of data.
+        #[must_use]
+        pub fn state<Q>(&self, key: &Q) -> Option<&$operator::State>
+        where
+            $operator::Key: Borrow<Q>,
+            Q: crate::key::Key + ?Sized,
+        {
+            self.bench.logic.keys()?.get(crate::key::key_hash(key), key)
+        }
+
+        /// How many keys have state.
+        #[must_use]
+        pub fn keys(&self) -> usize {
+            self.bench.logic.keys().map_or(0, |keys| keys.len())
+        }
+
+        /// The operator, to look into.
+        #[must_use]
+        pub fn operator(&self) -> &$operator {
+            self.bench.logic.operator()
+        }
+    };
+}
+use states;
 
 /// An [`Operator`] under test: no job, no actors, one call at a time.
 ///
@@ -135,6 +163,41 @@ use common;
 ///
 /// harness.finish()?;
 /// assert_eq!(harness.take(), [9]);
+/// # Ok::<(), streamwork::BoxError>(())
+/// ```
+///
+/// What is said about the calls to come is said in the same way, whatever it is about: `instance` says once,
+/// before all of them, which instance it is, and `stream` where the next events are from.
+///
+/// ```
+/// use streamwork::prelude::*;
+/// use streamwork::testing::Harness;
+///
+/// /// Marks events with the instance that they passed, and the stream that they came from.
+/// #[derive(Component, Default)]
+/// struct Mark {
+///     index: usize,
+/// }
+///
+/// impl Operator for Mark {
+///     type In = u64;
+///     type Out = String;
+///
+///     fn setup(&mut self, ctx: &Context) -> Result<()> {
+///         self.index = ctx.index();
+///         Ok(())
+///     }
+///
+///     fn apply(&mut self, n: u64, out: &mut Emitter<String>) -> Result<()> {
+///         out.emit(format!("{n} of {} at {}", out.stream(), self.index));
+///         Ok(())
+///     }
+/// }
+///
+/// let mut harness = Harness::new(Mark::default());
+/// harness.instance(2, 4).stream("bridge").apply(7)?;
+/// harness.stream("tunnel").apply(8)?;
+/// assert_eq!(harness.take(), ["7 of bridge at 2", "8 of tunnel at 2"]);
 /// # Ok::<(), streamwork::BoxError>(())
 /// ```
 #[derive(Debug)]
