@@ -266,6 +266,24 @@ fn a_stall_names_the_sources_that_wait_for_something_outside() {
     }
 }
 
+#[test]
+fn a_stall_names_a_source_that_is_read_on_another_thread() {
+    // Never sends, until the test is over.
+    let (open, closed) = std::sync::mpsc::channel::<u64>();
+    let closed = std::sync::Arc::new(std::sync::Mutex::new(closed));
+    let text = message(std::panic::AssertUnwindSafe(move || {
+        let source = FromThread::new(move |_: &Context, out: &mut ThreadEmitter<u64>| {
+            if let Ok(n) = closed.lock().unwrap().recv() {
+                out.emit(n)?;
+            }
+            Ok(())
+        });
+        drop(testing::collect(|job| job.source(source)));
+    }));
+    drop(open);
+    assert!(text.contains("(seed 0): from-thread[0] waits for something outside of the"), "{text}");
+}
+
 /// Waits for ever, in its setup or when it is read.
 #[derive(Component, Clone, Debug)]
 struct Waits {
