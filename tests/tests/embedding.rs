@@ -24,35 +24,29 @@ fn inside_a_tokio_runtime() {
 #[test]
 fn a_job_is_watched_while_its_end_is_awaited() {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).build().unwrap();
-    let (outcome, seen) = runtime.block_on(async {
+    runtime.block_on(async {
         let job = Job::new("watched");
         job.source(FromIter::new(0_u64..)).sink(ForEach::new(|_| {}));
         let handle = Engine::new().start(job).unwrap();
         let remote = handle.remote();
-        let watch = async {
-            loop {
-                let counts = remote.component("for-each").unwrap();
-                if counts.applied > 1_000 {
-                    let metrics = remote.metrics();
-                    assert_eq!(metrics[1].0.as_str(), "for-each");
-                    assert!(metrics[1].1.applied >= counts.applied);
-                    assert!(matches!(remote.status(), JobStatus::Starting | JobStatus::Running));
-                    let tree = remote.supervision_tree();
-                    assert!(tree.components[1].instances[0].counts.applied >= counts.applied);
-                    remote.drain();
-                    return counts.applied;
-                }
-                tokio::task::yield_now().await;
-            }
-        };
-        let (outcome, seen) = tokio::join!(handle.finished(), watch);
+        let end = tokio::spawn(handle.finished());
+        let applied = || remote.component("for-each").unwrap().applied;
+        streamwork_tests::wait_until("some events", || applied() > 1_000);
+        let seen = applied();
+        assert!(matches!(remote.status(), JobStatus::Starting | JobStatus::Running));
+        let metrics = remote.metrics();
+        assert_eq!(metrics[1].0.as_str(), "for-each");
+        assert!(metrics[1].1.applied >= seen);
+        let tree = remote.supervision_tree();
+        assert!(tree.components[1].instances[0].counts.applied >= seen);
+        remote.drain();
+        let outcome = end.await.unwrap().unwrap();
+        assert_eq!((outcome.status(), remote.status()), (JobStatus::Drained, JobStatus::Drained));
+        assert!(outcome.events_out() >= seen, "{} < {seen}", outcome.events_out());
         // What it counted can still be read.
-        let outcome = outcome.unwrap();
         assert_eq!(remote.component("for-each"), outcome.component("for-each"));
-        (outcome, seen)
+        assert_eq!(remote.component("nobody"), None);
     });
-    assert_eq!(outcome.status(), JobStatus::Drained);
-    assert!(outcome.events_out() >= seen, "{} < {seen}", outcome.events_out());
 }
 
 #[test]
