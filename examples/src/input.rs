@@ -96,7 +96,8 @@ impl InputArgs {
             (None, Some(path)) => {
                 self.refuse_simulation("--input", "the file's lines are the events")?;
                 let stdin = path.as_os_str() == "-";
-                Ok(Some(InputLines::File(if stdin { Lines::stdin() } else { Lines::open(path) })))
+                let lines = if stdin { Lines::stdin() } else { Lines::open(path) };
+                Ok(Some(InputLines::File(Box::new(lines))))
             }
             (None, None) => Ok(None),
         }
@@ -205,7 +206,7 @@ pub enum InputLines {
     /// From a TCP peer.
     Tcp(Box<TcpLines>),
     /// From a file or standard input.
-    File(Lines),
+    File(Box<Lines>),
     /// Made up.
     Simulated(Simulation),
 }

@@ -220,3 +220,24 @@ fn what_cannot_be_published_after_a_panic_is_logged_with_its_place_and_cause() {
     let line = log.wait_for(&[&fields[..], &["cannot publish", "/.tolls-0-"]].concat());
     assert!(line.contains("in its directory: No such file or directory"), "{line}");
 }
+
+/// Every number comes back as it was, to the last bit.
+#[test]
+fn numbers_are_read_as_they_were_written() {
+    let draw = |n: u64| n.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ (n << 7);
+    let numbers: Vec<f64> = (0..5_000_u64)
+        .map(|n| f64::from_bits(draw(n)))
+        .chain((0..5_000).map(|n| draw(n) as f64 / 1.8e16))
+        .filter(|number| number.is_finite())
+        .collect();
+    let dir = TempDir::new("numbers");
+    let job = Job::new("write");
+    job.source(FromIter::new(numbers.clone())).sink(NdjsonFiles::in_dir(dir.path()));
+    Engine::new().run(job).unwrap();
+    let got = Collect::new();
+    let job = Job::new("read");
+    job.source(Ndjson::<f64>::in_dir(dir.path())).sink(got.clone());
+    Engine::new().run(job).unwrap();
+    let bits = |numbers: &[f64]| numbers.iter().map(|n| n.to_bits()).collect::<Vec<_>>();
+    assert_eq!(bits(&got.take()), bits(&numbers));
+}

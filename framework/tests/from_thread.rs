@@ -163,3 +163,35 @@ fn a_thread_that_is_silent_does_not_keep_the_job_from_ending() {
     assert_eq!(handle.wait().unwrap().status(), JobStatus::Drained);
     go.send(()).unwrap();
 }
+
+/// What `emit` has accepted is processed when the job is drained, however far the thread was ahead.
+#[test]
+fn a_drain_processes_all_that_was_accepted() {
+    for _ in 0..20 {
+        let accepted = Arc::new(AtomicU64::new(0));
+        let (count, (tell, told)) = (Arc::clone(&accepted), mpsc::channel());
+        let (open, gate) = mpsc::channel::<()>();
+        let gate = Arc::new(Mutex::new(gate));
+        let got = Collect::new();
+        let job = Job::new("thread");
+        let source = FromThread::new(move |_: &Context, out: &mut Out| {
+            while out.emit(7).is_ok() {
+                if count.fetch_add(1, Ordering::SeqCst) == 100 {
+                    tell.send(())?;
+                }
+            }
+            Ok(())
+        });
+        job.source(source)
+            .inspect(move |_| drop(gate.lock().map(|gate| gate.recv_timeout(DEADLINE))))
+            .sink(got.clone());
+        let handle = Engine::new().arbiters(1).start(job).unwrap();
+        told.recv_timeout(DEADLINE).unwrap();
+        handle.drain();
+        drop(open);
+        let outcome = handle.wait().unwrap();
+        assert_eq!(outcome.status(), JobStatus::Drained);
+        assert!(got.len() as u64 >= accepted.load(Ordering::SeqCst).min(101), "{}", got.len());
+        assert_eq!(got.len() as u64, accepted.load(Ordering::SeqCst));
+    }
+}

@@ -180,12 +180,12 @@ impl JobSupervision {
 
     /// Sources may read: what follows them is set up.
     fn go(&self) {
+        if self.state.status() == JobStatus::Starting {
+            self.state.set_status(JobStatus::Running);
+        }
         let sources = self.state.components.iter().filter(|c| c.role == Role::Source);
         for instance in sources.flat_map(|c| &c.instances) {
             instance.control.give(Command::Go);
-        }
-        if self.state.status() == JobStatus::Starting {
-            self.state.set_status(JobStatus::Running);
         }
     }
 

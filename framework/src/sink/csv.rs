@@ -176,7 +176,7 @@ impl<T: Event + Serialize> Sink for CsvFiles<T> {
     }
 
     fn finish(&mut self) -> Result<()> {
-        self.files.publish()
+        self.files.publish(true)
     }
 }
 

@@ -104,7 +104,7 @@ impl<T: Event + Serialize> Sink for NdjsonFiles<T> {
     }
 
     fn finish(&mut self) -> Result<()> {
-        self.files.publish()
+        self.files.publish(true)
     }
 }
 

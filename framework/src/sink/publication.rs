@@ -10,7 +10,7 @@
 //! and a process that is killed then leaves it.
 
 use super::not_set_up::NotSetUp;
-use crate::component::{Context, Fatal, Result};
+use crate::component::{Context, Fatal, Result, is_mark};
 use std::error::Error;
 use std::fs::{self, File};
 use std::io::{self, BufWriter, ErrorKind, Write};
@@ -48,7 +48,10 @@ struct Seat {
 
 impl Publication {
     pub(super) fn in_dir(directory: &Path, extension: &'static str) -> Self {
-        Self { directory: directory.to_owned(), extension, seat: None, draft: None }
+        // A path that is empty is where the process is.
+        let here = directory.as_os_str().is_empty();
+        let directory = if here { PathBuf::from(".") } else { directory.to_owned() };
+        Self { directory, extension, seat: None, draft: None }
     }
 
     /// Makes the directory, if it is missing.
@@ -87,18 +90,18 @@ impl Publication {
         }
     }
 
-    /// Publishes the file at hand, if there is one, so that it outlives a loss of power. An error is fatal;
-    /// the file stays hidden then.
-    pub(super) fn publish(&mut self) -> Result<()> {
+    /// Publishes the file at hand, if there is one; if `durable`, so that it outlives a loss of power. An
+    /// error is fatal; the file stays hidden then.
+    pub(super) fn publish(&mut self, durable: bool) -> Result<()> {
         let (Some(mut draft), Some(seat)) = (self.draft.take(), &self.seat) else { return Ok(()) };
         draft.apply(|file| {
             file.flush()?;
-            file.get_ref().sync_all()
+            if durable { file.get_ref().sync_all() } else { Ok(()) }
         })?;
         let (directory, stem, extension) = (&self.directory, &seat.stem, self.extension);
         let name = |n: u64| directory.join(format!("{stem}-{n}.{extension}"));
         rename_to_first_free(&draft.hidden, name, |from, to| fs::hard_link(from, to))
-            .and_then(|()| sync_directory(directory))
+            .and_then(|()| if durable { sync_directory(directory) } else { Ok(()) })
             .map_err(|source| {
                 Fatal::new(PublicationError::Publish { hidden: draft.hidden.clone(), source })
                     .into()
@@ -113,7 +116,8 @@ impl Drop for Publication {
         if self.draft.as_ref().is_some_and(|draft| draft.broken) {
             return;
         }
-        if let Err(error) = self.publish()
+        // Without waiting for the disk: whoever stops a job gives it little time.
+        if let Err(error) = self.publish(false)
             && let Some(Seat { ctx, .. }) = &self.seat
         {
             let id = ctx.instance();
@@ -131,6 +135,7 @@ impl Drop for Publication {
 /// The error with all that it came from, on one line.
 fn with_causes(error: &(dyn Error + 'static)) -> String {
     let causes = std::iter::successors(error.source(), |cause| (**cause).source());
+    let causes = causes.filter(|cause| !is_mark(*cause));
     causes.fold(error.to_string(), |text, cause| format!("{text}: {cause}"))
 }
 

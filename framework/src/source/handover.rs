@@ -44,6 +44,8 @@ struct Shared<T> {
     /// The taker waits for an event.
     waker: Option<Waker>,
     closed: bool,
+    /// How the thread ends is not listened to.
+    deaf: bool,
     outcome: Option<Outcome>,
 }
 
@@ -57,6 +59,7 @@ impl<T> Handover<T> {
             blocked: false,
             waker: None,
             closed: false,
+            deaf: false,
             outcome: None,
         };
         let handover = Arc::new(Self { shared: Mutex::new(shared), room: Condvar::new() });
@@ -132,14 +135,39 @@ impl<T> Taker<T> {
     ///
     /// # Cancel safety
     /// Nothing is lost when the future is dropped.
-    pub(super) async fn take(&mut self, out: &mut Emitter<T>) -> Taken {
-        poll_fn(|cx| self.poll_take(cx, out)).await
+    pub(super) async fn take(
+        &mut self,
+        out: &mut Emitter<T>,
+        is_draining: impl Fn() -> bool,
+    ) -> Taken {
+        poll_fn(|cx| {
+            if is_draining() {
+                self.close();
+            }
+            self.poll_take(cx, out)
+        })
+        .await
+    }
+
+    /// Takes no more: what was given is still to be taken.
+    fn close(&mut self) {
+        let mut shared = self.handover.lock();
+        if !shared.closed {
+            shared.closed = true;
+            // However a thread ends that was told to, nothing comes of it any more.
+            shared.deaf = shared.outcome.is_none();
+        }
+        drop(shared);
+        self.handover.room.notify_one();
     }
 
     fn poll_take(&mut self, cx: &mut Context<'_>, out: &mut Emitter<T>) -> Poll<Taken> {
         if self.taken.is_empty() {
             let mut shared = self.handover.lock();
             if shared.queue.is_empty() {
+                if shared.deaf {
+                    return Poll::Ready(Taken::End(Ok(Ok(()))));
+                }
                 if let Some(outcome) = shared.outcome.take() {
                     return Poll::Ready(Taken::End(outcome));
                 }
@@ -240,7 +268,7 @@ mod tests {
             wait_until_blocked(&taker);
             assert_eq!(given.load(Ordering::SeqCst), round * room);
             let mut out = Emitter::with_room(room);
-            block_on(taker.take(&mut out));
+            block_on(taker.take(&mut out, || false));
             assert_eq!(out.len(), room);
         }
         wait_until_blocked(&taker);
@@ -306,7 +334,7 @@ mod tests {
             let mut got = Vec::new();
             for room in rooms.iter().cycle() {
                 let mut out = Emitter::with_room(*room);
-                if let Taken::End(outcome) = block_on(taker.take(&mut out)) {
+                if let Taken::End(outcome) = block_on(taker.take(&mut out, || false)) {
                     prop_assert!(matches!(outcome, Ok(Ok(()))));
                     break;
                 }

@@ -54,9 +54,12 @@ use std::marker::PhantomData;
 /// `setup` does not wait. Dropping the future of `next` loses nothing: it emits only when it is about to
 /// return. When the job ends or the source is built anew, the thread is told by its next `emit`, which
 /// fails; nobody waits for it, and it does not keep the process from ending.
+///
+/// A job that is drained processes every event that `emit` has accepted. One that is stopped or killed loses
+/// up to 2,048 of them, which are not counted.
 pub struct FromThread<T, F> {
     run: F,
-    taker: Option<Taker<T>>,
+    taker: Option<(Taker<T>, Context)>,
     events: PhantomData<fn() -> T>,
 }
 
@@ -140,29 +143,32 @@ where
 {
     type Out = T;
 
+    /// What was accepted is emitted.
+    const DRAINS: bool = true;
+
     async fn setup(&mut self, ctx: &Context) -> Result<()> {
         // Should there be one, it is told to end.
         self.taker = None;
         let (giver, taker) = Handover::pair();
-        let (run, ctx) = (self.run.clone(), ctx.clone());
+        let (run, thread_ctx) = (self.run.clone(), ctx.clone());
         let thread = std::thread::Builder::new().name("streamwork source".into());
         let start = thread.spawn(move || {
             let mut out = ThreadEmitter { giver };
-            let outcome = catch(|| run(&ctx, &mut out));
+            let outcome = catch(|| run(&thread_ctx, &mut out));
             out.giver.end(outcome);
         });
         start.map_err(|source| Fatal::new(NoThread { source }))?;
-        self.taker = Some(taker);
+        self.taker = Some((taker, ctx.clone()));
         Ok(())
     }
 
     /// # Cancel safety
     /// Nothing is lost when the future is dropped.
     async fn next(&mut self, out: &mut Emitter<T>) -> Result<Progress> {
-        let Some(taker) = &mut self.taker else {
+        let Some((taker, ctx)) = &mut self.taker else {
             return Err(Fatal::new(NotSetUp).into());
         };
-        match taker.take(out).await {
+        match taker.take(out, || ctx.is_draining()).await {
             Taken::Events => Ok(Progress::More),
             Taken::End(Ok(Ok(()))) => Ok(Progress::End),
             Taken::End(Ok(Err(error))) if Fatal::is(&*error) => Err(error),
@@ -221,7 +227,8 @@ mod tests {
         let error = block_on(source.setup(&context(0, 1))).unwrap_err();
         assert!(Fatal::is(&*error));
         assert_eq!(error.to_string(), "cannot start the thread of the source");
-        assert!(error.source().is_some_and(|source| source.is::<io::Error>()));
+        let causes = std::iter::successors(error.source(), |cause| (**cause).source());
+        assert!(causes.into_iter().any(|cause| cause.is::<io::Error>()));
     }
 
     #[cfg(target_os = "linux")]
