@@ -305,7 +305,8 @@ impl<T: Event> Stream<T> {
         Piped::begin(self).filter(call)
     }
 
-    /// Makes any number of events of each, by a closure that returns an iterator.
+    /// Makes any number of events of each, by a closure that returns an iterator. What it makes of one event
+    /// must have an end: nothing else goes on until it is made.
     ///
     /// ```
     /// use streamwork::prelude::*;
