@@ -105,7 +105,19 @@ impl Fields {
     }
 }
 
-/// The whole event as its key.
+/// The whole event as its key; a grouping of this kind can be stored:
+///
+/// ```
+/// use streamwork::grouping::{FieldsBy, Whole};
+/// use streamwork::prelude::*;
+///
+/// let grouping: FieldsBy<Whole<u64>> = Fields::whole();
+/// let got = Collect::new();
+/// let job = Job::new("whole");
+/// job.source(FromIter::new([7_u64, 7])).group(grouping).sink(got.clone()).parallelism(2);
+/// Engine::new().run(job).unwrap();
+/// assert!(got.of_instance(0).len() == 2 || got.of_instance(1).len() == 2);
+/// ```
 pub type Whole<T> = KeyOn<T, fn(&T) -> &T>;
 
 /// A grouping by key; made by [`Fields`], which has examples.

@@ -85,6 +85,24 @@ plain!(
 );
 
 /// Several streams of the same events: an array, a vector or a tuple of [`Subscription`]s.
+///
+/// ```
+/// use streamwork::Subscriptions;
+/// use streamwork::prelude::*;
+///
+/// fn all(streams: impl Subscriptions<Event = u64>, into: Collect<u64>) {
+///     Streams::of(streams).sink(into);
+/// }
+///
+/// let got = Collect::new();
+/// let job = Job::new("all");
+/// let sources: Vec<_> = (0..3_u64)
+///     .map(|n| job.source(FromIter::new([n])).named(&format!("source-{n}")))
+///     .collect();
+/// all(sources, got.clone());
+/// Engine::new().run(job).unwrap();
+/// assert_eq!(got.len(), 3);
+/// ```
 pub trait Subscriptions: Sealed {
     /// What flows in all of them.
     type Event: Event;

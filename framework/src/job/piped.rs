@@ -54,13 +54,13 @@ pub struct Piped<S, C, B = Behind> {
     begins: PhantomData<fn() -> B>,
 }
 
-/// Where closures begin; [`Behind`] or [`RightBehind`].
+/// Where closures begin; [`Behind`] or [`RightBehind`]. The module [`step`](crate::step) has an example.
 pub trait Begin<T>: sealed::Sealed {
     #[doc(hidden)]
     fn fuse<C: Steps<T>>() -> sealed::Fused;
 }
 
-/// Closures begin behind any stream.
+/// Closures begin behind any stream. See [`Begin`].
 #[derive(Debug)]
 pub enum Behind {}
 

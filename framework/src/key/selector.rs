@@ -9,7 +9,25 @@ mod sealed {
 }
 
 /// Finds the key of an event of type `T`: a closure that hands out a reference into it, or one that
-/// makes a key.
+/// makes a key. It is a part of the type of a keyed stream, and spelled where that is handed on:
+///
+/// ```
+/// use streamwork::prelude::*;
+/// use streamwork::{KeySelector, KeyedStream};
+///
+/// fn count<S>(keyed: KeyedStream<u64, S>, into: Collect<(u64, u64)>)
+/// where
+///     S: KeySelector<u64, Key = u64>,
+/// {
+///     keyed.fold(0_u64, |n, _| *n += 1).sink(into);
+/// }
+///
+/// let got = Collect::new();
+/// let job = Job::new("counts");
+/// count(job.source(FromIter::new([4_u64, 4])).key_by(|n| n), got.clone());
+/// Engine::new().run(job).unwrap();
+/// assert_eq!(got.take(), [(4, 1), (4, 2)]);
+/// ```
 pub trait KeySelector<T>: sealed::Sealed + Clone + Send + 'static {
     /// The key as it is found in the event.
     type Key: Key + ?Sized;

@@ -5,6 +5,29 @@
 //! the events are routed: what a filter drops is never sent. Steps see events by reference, so that
 //! several edges can look at one batch and a loop can go on after a failing event.
 //!
+//! The types are only spelled where a chain is handed on:
+//!
+//! ```
+//! use streamwork::prelude::*;
+//! use streamwork::step::Steps;
+//! use streamwork::{Begin, Piped};
+//!
+//! fn positive<S, C, B>(numbers: Piped<S, C, B>) -> Stream<i64>
+//! where
+//!     S: Event,
+//!     C: Steps<S, Out = i64>,
+//!     B: Begin<S>,
+//! {
+//!     numbers.filter(|n| *n > 0).boxed()
+//! }
+//!
+//! let got = Collect::new();
+//! let job = Job::new("positive");
+//! positive(job.source(FromIter::new([1_i64, 2])).map(|n| 3 - 2 * n)).sink(got.clone());
+//! Engine::new().run(job).unwrap();
+//! assert_eq!(got.take(), [1]);
+//! ```
+//!
 //! A step loses at most the event at hand. Its outputs are cut back, it is counted and logged under the
 //! step's name, and neither its neighbours nor the component that emitted it notice.
 
