@@ -274,6 +274,9 @@ fn a_drain_waits_for_it() {
     source.map(Live::number).sink(Waits::new(got.clone(), &permits));
     let handle = Engine::new().start(job).unwrap();
     wait_until("the sink waits", || permits.waiting() == 1);
+    // What a drain finds made is what it has to wait for.
+    let made = || handle.component("generator").map_or(0, |source| source.emitted);
+    wait_until("the source is ahead", || made() > 10);
     handle.drain();
     permits.give(10);
     wait_until("the sink waits again", || got.len() == 10 && permits.waiting() == 1);
