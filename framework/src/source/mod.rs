@@ -129,6 +129,9 @@ pub trait Source: Component {
     /// let job = Job::new("orders");
     /// job.source(Orders { accepted: vec![1, 2, 3], ctx: None }).sink(got.clone());
     /// let handle = Engine::new().start(job).unwrap();
+    /// while handle.status() != JobStatus::Running {
+    ///     std::thread::yield_now();
+    /// }
     /// handle.drain();
     /// handle.wait().unwrap();
     /// assert_eq!(got.take(), [1, 2, 3]);
