@@ -481,8 +481,7 @@ impl<S: Source> Machine for SourceMachine<S> {
             let all_ended = self.splits.iter().all(|s| s.state == State::Ended);
             let draining = self.seat.control.has(Command::Drain);
             self.seat.ctx.draining.store(draining, Ordering::SeqCst);
-            // Until all is set up there is nothing that was accepted.
-            let by_itself = S::DRAINS && self.phase == Phase::Running;
+            let by_itself = S::DRAINS;
             if open && (all_ended || draining && !by_itself) {
                 // Nothing is finished behind a failure that what waits in front of a closure brings up.
                 self.output.route();
