@@ -76,9 +76,25 @@ impl fmt::Debug for InstanceId {
     }
 }
 
-/// The number of a checkpoint; never used twice in the life of a job.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub(crate) struct CheckpointId(pub(crate) u64);
+/// The number of a checkpoint; never used twice in the life of a job's data directory.
+///
+/// ```
+/// use streamwork::CheckpointId;
+///
+/// assert_eq!(CheckpointId(7).to_string(), "7");
+/// assert!(CheckpointId(7) < CheckpointId(8));
+/// ```
+#[derive(
+    Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, serde::Serialize, serde::Deserialize,
+)]
+#[serde(transparent)]
+pub struct CheckpointId(pub u64);
+
+impl fmt::Display for CheckpointId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
 
 /// How often a region has been started anew. Frames carry it, so that what an earlier attempt left
 /// in a mailbox can be told from what belongs to this one.

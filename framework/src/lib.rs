@@ -48,6 +48,7 @@
 extern crate self as streamwork;
 
 mod channel;
+mod checkpoint;
 mod component;
 mod emitter;
 mod error;
@@ -74,6 +75,10 @@ mod time;
 mod watermark;
 
 pub use channel::{Channel, ChannelInfo};
+pub use checkpoint::{
+    CheckpointStore, ComponentManifest, Generation, Manifest, ManifestKind, Part, PartManifest,
+    PendingCommit, SegmentId, SegmentRef, StoreError,
+};
 pub use component::{
     BoxError, Component, Context, Fatal, Malformed, OnError, Rescale, Result, Split, StateField,
 };
@@ -81,10 +86,10 @@ pub use emitter::{ChannelEmitter, Emitter};
 pub use error::Error;
 pub use event::{Event, Nothing, Storable};
 pub use grouping::{All, Direct, Fields, Forward, Global, Grouping, Shuffle};
-pub use id::{ComponentName, InstanceId};
+pub use id::{CheckpointId, ComponentName, InstanceId};
 pub use instance::{Cause, Failure, UserError};
 pub use job::{
-    AtSource, Begin, Behind, Delivery, Grouped, IntoStream, Job, KeyedPair, KeyedStream, Pair,
+    AtSource, Begin, Behind, Checkpoints, Delivery, Grouped, IntoStream, Job, KeyedPair, KeyedStream, Pair,
     Piped, Problem, Problems, RightBehind, SinkStage, SourceStage, Stage, Stream, Streams,
     Subscription, Subscriptions,
 };
@@ -97,12 +102,12 @@ pub use runtime::{
     ComponentTree, Engine, InstanceState, InstanceTree, JobHandle, JobRemote, JobStatus, Outcome,
     SupervisionTree,
 };
-pub use sink::{Collect, CsvFiles, ForEach, IntoSink, NdjsonFiles, Print, Sink, TryForEach};
+pub use sink::{Collect, CsvFiles, Effect, ForEach, Handle, IntoSink, NdjsonFiles, Print, Sink, TryForEach};
 pub use source::{
     Closed, Csv, FromIter, FromStream, FromThread, Generator, Immediate, Lines, Ndjson, Progress,
     Source, Splits, Taker, TcpLines, ThreadEmitter, TryFromStream,
 };
-pub use state::Keyed;
+pub use state::{Keyed, Shape, State};
 #[cfg(feature = "macros")]
 pub use streamwork_macros::{Component, Event, Key};
 pub use time::{Clock, EventTime, ManualClock, Moment, SystemClock, Watermark};

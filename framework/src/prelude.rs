@@ -16,7 +16,7 @@ pub use crate::emitter::Emitter;
 pub use crate::error::Error;
 pub use crate::event::{Event, Nothing};
 pub use crate::grouping::{All, Direct, Fields, Forward, Global, Grouping, Shuffle};
-pub use crate::job::{Delivery, Job, Stage, Stream, Streams};
+pub use crate::job::{Checkpoints, Delivery, Job, Stage, Stream, Streams};
 pub use crate::key::Key;
 pub use crate::link::LinkLimits;
 pub use crate::operator::{KeyedOperator, KeyedTwoInput, Operator, TwoInput};

@@ -10,7 +10,7 @@ const LEVELS: &[&[&str]] = &[
     &["id", "time", "guard"],
     &["event", "key", "metrics", "restart"],
     &["channel", "link", "grouping", "watermark", "state"],
-    &["component", "emitter"],
+    &["component", "emitter", "checkpoint"],
     &["source", "sink", "operator", "step"],
     &["instance"],
     &["job"],

@@ -1,6 +1,7 @@
 //! [`Job`]: the whole program, as it is being built.
 
 mod blueprint;
+mod delivery;
 mod fan_in;
 mod graph;
 mod grouped;
@@ -13,6 +14,7 @@ mod stream;
 mod validate;
 
 pub(crate) use blueprint::{Connection, Outputs};
+pub use delivery::{Checkpoints, Delivery};
 pub use fan_in::{Streams, Subscription, Subscriptions};
 pub(crate) use graph::{Edge, Graph, NodeId, Origin, Role, StreamId};
 pub use grouped::Grouped;
@@ -83,37 +85,6 @@ impl SharedGraph {
     /// Whether both are the same graph.
     fn is(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.0, &other.0)
-    }
-}
-
-/// What the job promises about each event.
-///
-/// ```
-/// use streamwork::Delivery;
-/// assert_eq!(Delivery::default(), Delivery::at_most_once());
-/// assert_eq!(Delivery::at_most_once().to_string(), "at-most-once");
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-#[non_exhaustive]
-pub enum Delivery {
-    /// Each event is processed once or not at all: what fails is lost, counted and logged.
-    #[default]
-    AtMostOnce,
-}
-
-impl Delivery {
-    /// Each event is processed once or not at all: what fails is lost, counted and logged.
-    #[must_use]
-    pub const fn at_most_once() -> Self {
-        Self::AtMostOnce
-    }
-}
-
-impl fmt::Display for Delivery {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::AtMostOnce => f.write_str("at-most-once"),
-        }
     }
 }
 

@@ -19,6 +19,7 @@ use actix::{Actor, Addr, Arbiter, System};
 use futures::channel::oneshot;
 use futures::future;
 use std::io;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::mpsc;
 use std::time::Duration;
@@ -38,6 +39,8 @@ use uuid::Uuid;
 #[derive(Clone, Debug, Default)]
 pub struct Engine {
     arbiters: Option<usize>,
+    data_dir: Option<PathBuf>,
+    fresh: bool,
 }
 
 impl Engine {
@@ -62,6 +65,21 @@ impl Engine {
     #[must_use]
     pub fn arbiters(mut self, arbiters: usize) -> Self {
         self.arbiters = Some(arbiters.max(1));
+        self
+    }
+
+    /// Sets the directory in which a job keeps its checkpoints; it is made if it is missing. Each job needs
+    /// one of its own.
+    #[must_use]
+    pub fn data_dir(mut self, path: impl Into<PathBuf>) -> Self {
+        self.data_dir = Some(path.into());
+        self
+    }
+
+    /// Lets a job begin anew although its data directory holds checkpoints; these are moved aside.
+    #[must_use]
+    pub fn fresh(mut self) -> Self {
+        self.fresh = true;
         self
     }
 

@@ -3,6 +3,7 @@
 mod closure;
 mod collect;
 mod csv;
+mod effect;
 mod into_sink;
 mod ndjson;
 mod not_set_up;
@@ -12,12 +13,14 @@ mod publication;
 pub use self::csv::CsvFiles;
 pub use closure::{ForEach, TryForEach};
 pub use collect::Collect;
+pub use effect::{Effect, Handle};
 pub use into_sink::IntoSink;
 pub use ndjson::NdjsonFiles;
 pub use print::Print;
 
 use crate::component::{Component, Context, Result};
 use crate::event::Event;
+use crate::id::CheckpointId;
 use std::task::{self, Poll};
 
 /// Takes events out of the job.
@@ -53,6 +56,9 @@ use std::task::{self, Poll};
 pub trait Sink: Component {
     /// What it takes in.
     type In: Event;
+
+    /// What becomes of what it writes when events come again after a failure.
+    const EFFECT: Effect = Effect::Repeating;
 
     /// Called once before the first event, and again after a restart. [`Context`] has an example.
     ///
@@ -152,6 +158,36 @@ pub trait Sink: Component {
     /// A panic is caught; the job fails with it.
     fn finish(&mut self) -> Result<()> {
         self.flush()
+    }
+
+    /// Called at each checkpoint, after [`poll_flush`](Self::poll_flush): makes durable what was written
+    /// since the last one, so that it can be committed when the checkpoint is published. `None` if there is
+    /// nothing to commit.
+    ///
+    /// # Errors
+    /// The checkpoint fails, and the job goes back to the one before.
+    fn prepare(&mut self, checkpoint: CheckpointId) -> Result<Option<Handle>> {
+        let _ = checkpoint;
+        Ok(None)
+    }
+
+    /// Makes visible what an instance has prepared. Called of a clone of the prototype, on a thread of its
+    /// own, when the checkpoint is published; again if it is not known whether that was done.
+    ///
+    /// # Errors
+    /// Tried again, with growing pauses.
+    fn commit(&mut self, handle: Handle) -> Result<()> {
+        let _ = handle;
+        Ok(())
+    }
+
+    /// Removes what was prepared and is in no checkpoint. Called of a clone of the prototype, before any
+    /// instance is set up, when what the checkpoint holds is committed.
+    ///
+    /// # Errors
+    /// The job does not start.
+    fn clean_up(&mut self) -> Result<()> {
+        Ok(())
     }
 
     /// [`flush`](Self::flush) for a sink that has to wait: called again whenever it is woken, until it is

@@ -1,7 +1,9 @@
 //! State that belongs to keys: the engine owns the map, user code gets one entry at a time.
 
 mod keyed;
+mod shape;
 mod table;
 
 pub use keyed::Keyed;
+pub use shape::{Shape, State};
 pub(crate) use table::Table;

@@ -1,0 +1,14 @@
+//! Checkpoints: consistent cuts through a running job, what they are made of, and where they are kept.
+//!
+//! A checkpoint is the state of every instance at one point of every stream, with the positions of the
+//! sources and what the sinks have prepared. Its state lies in *segments*: for each part (a key group of a
+//! keyed component, a split of a source, an instance) a base, and deltas after it. Its *manifest* says
+//! which segments it consists of; a checkpoint exists when its manifest is published.
+
+mod manifest;
+mod store;
+
+pub use manifest::{
+    ComponentManifest, Manifest, ManifestKind, Part, PartManifest, PendingCommit, SegmentRef,
+};
+pub use store::{CheckpointStore, Generation, SegmentId, StoreError};
