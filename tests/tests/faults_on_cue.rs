@@ -30,8 +30,13 @@ impl KeyedOperator for Count {
         Ok(())
     }
 
-    fn finish(&mut self, key: &u64, seen: u64, out: &mut Emitter<Self::Out>) -> Result<()> {
-        out.emit((100 + *key, seen));
+    fn finish(
+        &mut self,
+        key: &u64,
+        seen: &mut Keyed<u64>,
+        out: &mut Emitter<Self::Out>,
+    ) -> Result<()> {
+        out.emit((100 + *key, **seen));
         Ok(())
     }
 }

@@ -86,6 +86,9 @@ impl KeyGroups {
     /// 128 groups.
     pub const DEFAULT: Self = Self(128);
 
+    /// One group: for what is never divided.
+    pub(crate) const ONE: Self = Self(1);
+
     /// `count` groups, if that is between 1 and 32,768.
     #[must_use]
     pub const fn new(count: u16) -> Option<Self> {

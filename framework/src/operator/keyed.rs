@@ -93,7 +93,8 @@ pub trait KeyedOperator: Component {
     ) -> Result<()>;
 
     /// Called once for each key that has state, in no particular order, after the last event, if the
-    /// job comes to its end or is drained: the moment to emit what was gathered.
+    /// job comes to its end or is drained: the moment to emit what was gathered. A state that is not taken
+    /// stays, and can be read in the last checkpoint.
     ///
     /// ```
     /// use streamwork::prelude::*;
@@ -119,8 +120,13 @@ pub trait KeyedOperator: Component {
     ///         Ok(())
     ///     }
     ///
-    ///     fn finish(&mut self, key: &u64, n: u64, out: &mut Emitter<Self::Out>) -> Result<()> {
-    ///         out.emit((*key, n));
+    ///     fn finish(
+    ///         &mut self,
+    ///         key: &u64,
+    ///         n: &mut Keyed<u64>,
+    ///         out: &mut Emitter<Self::Out>,
+    ///     ) -> Result<()> {
+    ///         out.emit((*key, **n));
     ///         Ok(())
     ///     }
     /// }
@@ -145,7 +151,7 @@ pub trait KeyedOperator: Component {
     fn finish(
         &mut self,
         key: &Self::Key,
-        state: Self::State,
+        state: &mut Keyed<Self::State>,
         out: &mut Emitter<Self::Out>,
     ) -> Result<()> {
         let _ = (key, state, out);

@@ -225,7 +225,7 @@ pub trait KeyedTwoInput: Component {
     fn finish(
         &mut self,
         key: &Self::Key,
-        state: Self::State,
+        state: &mut Keyed<Self::State>,
         out: &mut Emitter<Self::Out>,
     ) -> Result<()> {
         let _ = (key, state, out);

@@ -22,7 +22,14 @@ use std::ops::{Deref, DerefMut};
 pub struct Keyed<S> {
     value: S,
     mark: Mark,
+    /// Whether a checkpoint may hold the key.
+    saved: bool,
+    /// The epoch in which it was last changed.
+    changed: Epoch,
 }
+
+/// The last barrier that an instance has let through: what happens after it is of this epoch.
+pub(crate) type Epoch = u32;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Mark {
@@ -37,7 +44,7 @@ impl<S: Default> Keyed<S> {
     /// The state of a key that has none.
     #[must_use]
     pub fn new() -> Self {
-        Self { value: S::default(), mark: Mark::Absent }
+        Self { value: S::default(), mark: Mark::Absent, saved: false, changed: 0 }
     }
 
     /// Takes the state out: the key has none any more, and is forgotten unless a new one is set.
@@ -68,13 +75,49 @@ impl<S> Keyed<S> {
         self.mark == Mark::Absent
     }
 
-    /// The next event begins: says whether there is something to remember until then.
-    pub(crate) fn settle(&mut self) -> bool {
-        if self.mark == Mark::Changed {
-            self.mark = Mark::Kept;
-        }
-        self.mark == Mark::Kept
+    /// A state as a checkpoint holds it.
+    pub(super) fn restored(value: S) -> Self {
+        Self { value, mark: Mark::Kept, saved: true, changed: 0 }
     }
+
+    /// The next event begins: says what is to be remembered until then.
+    #[inline]
+    pub(super) fn settle(&mut self, epoch: Epoch) -> Settled {
+        match self.mark {
+            Mark::Absent => Settled::Gone,
+            Mark::Kept => Settled::Kept,
+            Mark::Changed => {
+                self.mark = Mark::Kept;
+                self.changed = epoch;
+                Settled::Changed
+            }
+        }
+    }
+
+    /// Whether it was changed in this epoch, or in a later one.
+    pub(super) fn is_changed_since(&self, epoch: Epoch) -> bool {
+        self.changed >= epoch
+    }
+
+    /// Whether a checkpoint may hold the key.
+    pub(super) fn is_saved(&self) -> bool {
+        self.saved
+    }
+
+    /// From now on a checkpoint may hold it.
+    pub(super) fn set_saved(&mut self) {
+        self.saved = true;
+    }
+}
+
+/// What has become of a key's state while an event was applied.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Settled {
+    /// There is none any more, or still none.
+    Gone,
+    /// It was only read.
+    Kept,
+    Changed,
 }
 
 impl<S: Default> Default for Keyed<S> {
@@ -114,20 +157,22 @@ mod tests {
     fn reading_leaves_no_mark() {
         let mut state = Keyed::<u64>::new();
         assert_eq!(*state, 0);
-        assert!(!state.settle());
+        assert_eq!(state.settle(1), Settled::Gone);
         *state = 3;
-        assert!(state.settle());
-        assert_eq!((*state, state.mark), (3, Mark::Kept));
+        assert_eq!(state.settle(2), Settled::Changed);
+        assert_eq!(*state, 3);
+        assert_eq!(state.settle(3), Settled::Kept);
+        assert!(state.is_changed_since(2) && !state.is_changed_since(3));
     }
 
     #[test]
     fn a_state_that_was_taken_is_gone_unless_it_is_set_again() {
         let mut state = Keyed::<u64>::new();
         *state = 3;
-        assert!(state.settle());
+        assert_eq!(state.settle(1), Settled::Changed);
         assert_eq!(state.take(), 3);
-        assert!(!state.settle());
+        assert_eq!(state.settle(1), Settled::Gone);
         *state = 4;
-        assert!(state.settle());
+        assert_eq!(state.settle(1), Settled::Changed);
     }
 }

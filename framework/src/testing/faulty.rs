@@ -209,7 +209,12 @@ impl<O: KeyedOperator> KeyedOperator for Faulty<O> {
         self.inner.apply(key, event, state, out)
     }
 
-    fn finish(&mut self, key: &O::Key, state: O::State, out: &mut Emitter<O::Out>) -> Result<()> {
+    fn finish(
+        &mut self,
+        key: &O::Key,
+        state: &mut Keyed<O::State>,
+        out: &mut Emitter<O::Out>,
+    ) -> Result<()> {
         self.inner.finish(key, state, out)
     }
 }
@@ -273,7 +278,12 @@ impl<O: KeyedTwoInput> KeyedTwoInput for Faulty<O> {
         self.inner.apply_right(key, event, state, out)
     }
 
-    fn finish(&mut self, key: &O::Key, state: O::State, out: &mut Emitter<O::Out>) -> Result<()> {
+    fn finish(
+        &mut self,
+        key: &O::Key,
+        state: &mut Keyed<O::State>,
+        out: &mut Emitter<O::Out>,
+    ) -> Result<()> {
         self.inner.finish(key, state, out)
     }
 }

@@ -119,7 +119,12 @@ impl KeyedOperator for ScoreAggregator {
         self.console.print(&block)
     }
 
-    fn finish(&mut self, id: &Uuid, tally: Tally, _: &mut Emitter<Nothing>) -> Result<()> {
-        self.console.print(&tally.decision(id))
+    fn finish(
+        &mut self,
+        id: &Uuid,
+        tally: &mut Keyed<Tally>,
+        _: &mut Emitter<Nothing>,
+    ) -> Result<()> {
+        self.console.print(&tally.take().decision(id))
     }
 }

@@ -5,59 +5,40 @@ use crate::component::{Context, Result};
 use crate::emitter::{Emitter, Trial};
 use crate::key::{KeySelector, key_hash};
 use crate::operator::KeyedOperator;
-use crate::state::Table;
+use crate::state::{Cursor, Keyed, Table};
 use std::borrow::Borrow;
 use std::task::{self, Poll};
 
-/// The keys of an instance: in use, and at the end on their way out.
-pub(super) enum Keys<K, S> {
-    Table(Table<K, S>),
-    Leaving(Box<dyn Iterator<Item = (K, S)> + Send>),
+/// The keys of an instance, and how far it has come with finishing them.
+pub(super) struct Keys<K, S> {
+    pub(super) table: Table<K, S>,
+    finished: Cursor,
 }
 
 impl<K: Send + 'static, S: Default + Send + 'static> Keys<K, S> {
-    /// Keys that leave before the instance looks up.
+    /// Keys that are finished before the instance looks up.
     const AT_ONCE: usize = 64;
 
     pub(super) fn new() -> Self {
-        Self::Table(Table::new())
-    }
-
-    /// The table, unless its keys are leaving already.
-    #[inline]
-    pub(super) fn table(&mut self) -> &mut Table<K, S> {
-        match self {
-            Self::Table(table) => table,
-            Self::Leaving(_) => unreachable!("no event follows the end of data"),
-        }
-    }
-
-    /// The table, unless its keys are leaving already.
-    #[cfg(feature = "test-util")]
-    pub(super) fn get(&self) -> Option<&Table<K, S>> {
-        match self {
-            Self::Table(table) => Some(table),
-            Self::Leaving(_) => None,
-        }
+        Self { table: Table::volatile(), finished: Cursor::default() }
     }
 
     /// Calls `finish` with one key after the other: some of them, as long as there is room for what it
     /// emits. Goes on from there when it is called again. What a call that failed has emitted is taken
     /// back.
-    pub(super) fn leave<T>(
+    pub(super) fn finish<T>(
         &mut self,
         out: &mut Emitter<T>,
-        mut finish: impl FnMut(&K, S, &mut Emitter<T>) -> Result<()>,
+        mut finish: impl FnMut(&K, &mut Keyed<S>, &mut Emitter<T>) -> Result<()>,
     ) -> Result<Finish> {
-        if let Self::Table(table) = self {
-            let table = std::mem::replace(table, Table::new());
-            *self = Self::Leaving(Box::new(table.into_entries().map(|(k, mut s)| (k, s.take()))));
-        }
-        let Self::Leaving(entries) = self else { return Ok(Finish::Done) };
         for _ in 0..Self::AT_ONCE {
-            let Some((key, state)) = entries.next() else { return Ok(Finish::Done) };
             let trial = Trial::begin(out);
-            finish(&key, state, trial.out)?;
+            let finished =
+                self.table.walk(&mut self.finished, |key, state| finish(key, state, trial.out));
+            match finished {
+                None => return Ok(Finish::Done),
+                Some(finished) => finished?,
+            }
             trial.keep();
             if out.wants_look() && out.settle() {
                 break;
@@ -106,8 +87,8 @@ impl<O: KeyedOperator, S> KeyedLogic<O, S> {
         &self.operator
     }
 
-    pub(crate) fn keys(&self) -> Option<&Table<O::Key, O::State>> {
-        self.keys.get()
+    pub(crate) fn keys(&self) -> &Table<O::Key, O::State> {
+        &self.keys.table
     }
 }
 
@@ -126,7 +107,7 @@ where
     #[inline]
     fn apply(&mut self, event: O::In, out: &mut Emitter<O::Out>) -> Result<()> {
         let Self { operator, selector, keys, selecting } = self;
-        let table = keys.table();
+        let table = &mut keys.table;
         let place = Selecting::watch(selecting, || {
             selector.with_key(&event, |key| table.place(key_hash(key), key))
         });
@@ -139,7 +120,7 @@ where
         _: &mut task::Context<'_>,
     ) -> Poll<Result<Finish>> {
         let Self { operator, keys, .. } = self;
-        keys.leave(out, |key, state, out| operator.finish(key, state, out)).into()
+        keys.finish(out, |key, state, out| operator.finish(key, state, out)).into()
     }
 
     fn is_spared(&mut self) -> bool {

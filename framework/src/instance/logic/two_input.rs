@@ -130,8 +130,8 @@ impl<O: KeyedTwoInput, L, R> KeyedTwoInputLogic<O, L, R> {
         &self.operator
     }
 
-    pub(crate) fn keys(&self) -> Option<&Table<O::Key, O::State>> {
-        self.keys.get()
+    pub(crate) fn keys(&self) -> &Table<O::Key, O::State> {
+        &self.keys.table
     }
 }
 
@@ -151,7 +151,7 @@ where
     #[inline]
     fn apply(&mut self, event: Self::In, out: &mut Emitter<O::Out>) -> Result<()> {
         let Self { operator, left, right, keys, selecting } = self;
-        let table = keys.table();
+        let table = &mut keys.table;
         match event {
             Side::Left(event) => {
                 let place = Selecting::watch(selecting, || {
@@ -174,7 +174,7 @@ where
         _: &mut task::Context<'_>,
     ) -> Poll<Result<Finish>> {
         let Self { operator, keys, .. } = self;
-        keys.leave(out, |key, state, out| operator.finish(key, state, out)).into()
+        keys.finish(out, |key, state, out| operator.finish(key, state, out)).into()
     }
 
     fn is_spared(&mut self) -> bool {

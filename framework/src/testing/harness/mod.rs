@@ -87,13 +87,13 @@ macro_rules! states {
             $operator::Key: Borrow<Q>,
             Q: crate::key::Key + ?Sized,
         {
-            self.bench.logic.keys()?.get(crate::key::key_hash(key), key)
+            self.bench.logic.keys().get(crate::key::key_hash(key), key)
         }
 
         /// How many keys have state.
         #[must_use]
         pub fn keys(&self) -> usize {
-            self.bench.logic.keys().map_or(0, |keys| keys.len())
+            self.bench.logic.keys().len()
         }
 
         /// The operator, to look into.

@@ -1,0 +1,304 @@
+//! [`Table`]: the keys of one instance with their state.
+
+use super::keyed::{Epoch, Keyed, Settled};
+use super::segment::{Kind, SegmentReader, SegmentWriter, decode};
+use super::StateError;
+use crate::key::{Key, KeyGroup, KeyGroups, key_hash};
+use hashbrown::HashTable;
+use hashbrown::hash_table::{Entry, OccupiedEntry};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use std::borrow::Borrow;
+use std::fmt;
+
+/// One key's entry.
+struct Slot<K, S> {
+    hash: u64,
+    key: K,
+    state: Keyed<S>,
+}
+
+/// By what a slot is found within its group: the upper bits, which chose the group, are the same for all of
+/// them.
+#[inline]
+const fn within(hash: u64) -> u64 {
+    hash.rotate_left(32)
+}
+
+/// The keys of one key group.
+struct Group<K, S> {
+    slots: HashTable<Slot<K, S>>,
+    /// Keys that a checkpoint may hold and that are gone since the epoch beside them.
+    removed: Vec<(K, Epoch)>,
+    /// The last epoch in which a key was changed or removed.
+    changed: Epoch,
+}
+
+impl<K, S> Group<K, S> {
+    const fn new() -> Self {
+        Self { slots: HashTable::new(), removed: Vec::new(), changed: 0 }
+    }
+}
+
+/// Keys with their state, found by the key's stable hash, in key groups.
+///
+/// What is written for a checkpoint is decided by *epochs*. The epoch is the number of the last barrier
+/// that the instance has let through; a change carries the epoch in which it was made. The delta for a
+/// barrier, against the last checkpoint that was *completed* before it, is everything that was changed in
+/// the epoch of that checkpoint or later. So a checkpoint that is given up loses nothing: what it held is
+/// written again.
+pub(crate) struct Table<K, S> {
+    groups: Vec<Group<K, S>>,
+    key_groups: KeyGroups,
+    epoch: Epoch,
+}
+
+/// How far a walk over all keys has come.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Cursor {
+    group: usize,
+    bucket: usize,
+}
+
+impl<K, S: Default> Table<K, S> {
+    /// A table whose keys are never saved: one group does.
+    pub(crate) fn volatile() -> Self {
+        Self::new(KeyGroups::ONE)
+    }
+
+    pub(crate) fn new(key_groups: KeyGroups) -> Self {
+        let groups = (0..key_groups.count()).map(|_| Group::new()).collect();
+        Self { groups, key_groups, epoch: 0 }
+    }
+
+    /// The place of a key, whose hash this is; made if there is none.
+    #[inline]
+    pub(crate) fn place<Q>(&mut self, hash: u64, key: &Q) -> Place<'_, K, S>
+    where
+        K: Borrow<Q>,
+        Q: Key + ToOwned<Owned = K> + ?Sized,
+    {
+        let group = &mut self.groups[self.key_groups.of_hash(hash).0 as usize];
+        let equal = |slot: &Slot<K, S>| slot.key.borrow() == key;
+        let entry = match group.slots.entry(within(hash), equal, |slot| within(slot.hash)) {
+            Entry::Occupied(entry) => entry,
+            Entry::Vacant(entry) => {
+                entry.insert(Slot { hash, key: key.to_owned(), state: Keyed::new() })
+            }
+        };
+        let record =
+            Record { removed: &mut group.removed, changed: &mut group.changed, epoch: self.epoch };
+        Place { entry, record }
+    }
+
+    /// The state of a key, whose hash this is; `None` if it has none.
+    #[cfg(any(test, feature = "test-util"))]
+    pub(crate) fn get<Q>(&self, hash: u64, key: &Q) -> Option<&S>
+    where
+        K: Borrow<Q>,
+        Q: Key + ?Sized,
+    {
+        let group = &self.groups[self.key_groups.of_hash(hash).0 as usize];
+        group.slots.find(within(hash), |slot| slot.key.borrow() == key).map(|slot| &*slot.state)
+    }
+
+    /// How many keys have state.
+    #[cfg(any(test, feature = "test-util"))]
+    pub(crate) fn len(&self) -> usize {
+        self.groups.iter().map(|group| group.slots.len()).sum()
+    }
+
+    /// Calls `use_it` with the next key of a walk and its state, and forgets the key if it has none after
+    /// that; `None` when all have been met. No key may be added meanwhile.
+    pub(crate) fn walk<R>(
+        &mut self,
+        cursor: &mut Cursor,
+        use_it: impl FnOnce(&K, &mut Keyed<S>) -> R,
+    ) -> Option<R> {
+        while let Some(group) = self.groups.get_mut(cursor.group) {
+            while cursor.bucket < group.slots.num_buckets() {
+                let bucket = cursor.bucket;
+                cursor.bucket += 1;
+                if let Ok(entry) = group.slots.get_bucket_entry(bucket) {
+                    let (removed, changed) = (&mut group.removed, &mut group.changed);
+                    let record = Record { removed, changed, epoch: self.epoch };
+                    return Some(Place { entry, record }.with(use_it));
+                }
+            }
+            *cursor = Cursor { group: cursor.group + 1, bucket: 0 };
+        }
+        None
+    }
+}
+
+/// What is noted of a group when one of its keys is changed or removed.
+struct Record<'a, K> {
+    removed: &'a mut Vec<(K, Epoch)>,
+    changed: &'a mut Epoch,
+    epoch: Epoch,
+}
+
+/// The entry of one key.
+pub(crate) struct Place<'a, K, S> {
+    entry: OccupiedEntry<'a, Slot<K, S>>,
+    record: Record<'a, K>,
+}
+
+impl<K, S: Default> Place<'_, K, S> {
+    /// Calls `use_it` with the key and its state, and forgets the key if it has none after that.
+    #[inline]
+    pub(crate) fn with<R>(mut self, use_it: impl FnOnce(&K, &mut Keyed<S>) -> R) -> R {
+        let Slot { key, state, .. } = self.entry.get_mut();
+        let result = use_it(key, state);
+        match state.settle(self.record.epoch) {
+            Settled::Kept => {}
+            Settled::Changed => *self.record.changed = self.record.epoch,
+            Settled::Gone => self.forget(),
+        }
+        result
+    }
+
+    fn forget(self) {
+        let (slot, _) = self.entry.remove();
+        // What no checkpoint can hold need not be removed from any.
+        if slot.state.is_saved() {
+            *self.record.changed = self.record.epoch;
+            self.record.removed.push((slot.key, self.record.epoch));
+        }
+    }
+}
+
+impl<K, S> Table<K, S>
+where
+    K: Key + Serialize + DeserializeOwned,
+    S: Default + Serialize + DeserializeOwned,
+{
+    /// Goes into the epoch that begins behind barrier `epoch`.
+    pub(crate) fn enter(&mut self, epoch: Epoch) {
+        self.epoch = epoch;
+    }
+
+    /// All keys of a group; `None` if it has none.
+    ///
+    /// # Errors
+    /// A key or a state could not be encoded.
+    pub(crate) fn base(&mut self, group: KeyGroup) -> Result<Option<Vec<u8>>, StateError> {
+        let group = &mut self.groups[group.0 as usize];
+        let slots = &mut group.slots;
+        if slots.is_empty() {
+            return Ok(None);
+        }
+        let mut writer = SegmentWriter::new(Kind::Base, slots.len() * 16);
+        writer.count(0);
+        writer.count(slots.len());
+        for Slot { key, state, .. } in slots.iter_mut() {
+            writer.value(&*key)?;
+            writer.value(&**state)?;
+            state.set_saved();
+        }
+        Ok(Some(writer.into_bytes()))
+    }
+
+    /// What has changed in a group since `completed`, the last checkpoint that was completed; `None` if
+    /// nothing has.
+    ///
+    /// # Errors
+    /// As [`base`](Self::base).
+    pub(crate) fn delta(
+        &mut self,
+        group: KeyGroup,
+        completed: Epoch,
+    ) -> Result<Option<Vec<u8>>, StateError> {
+        let group = &mut self.groups[group.0 as usize];
+        // A completed checkpoint holds it: nobody will ask for it again.
+        group.removed.retain(|(_, epoch)| *epoch >= completed);
+        if group.changed < completed || group.slots.is_empty() && group.removed.is_empty() {
+            return Ok(None);
+        }
+        let changed = |slot: &&mut Slot<K, S>| slot.state.is_changed_since(completed);
+        let count = group.slots.iter_mut().filter(changed).count();
+        if count == 0 && group.removed.is_empty() {
+            return Ok(None);
+        }
+        let mut writer = SegmentWriter::new(Kind::Delta, (count + group.removed.len()) * 16);
+        writer.count(group.removed.len());
+        for (key, _) in &group.removed {
+            writer.value(key)?;
+        }
+        writer.count(count);
+        for Slot { key, state, .. } in group.slots.iter_mut().filter(changed) {
+            writer.value(&*key)?;
+            writer.value(&**state)?;
+            state.set_saved();
+        }
+        Ok(Some(writer.into_bytes()))
+    }
+
+    /// Puts the keys of a group back: a base and the deltas after it. The group must be empty.
+    ///
+    /// # Errors
+    /// The segments cannot be read; a key or a state cannot be decoded; a key does not belong here.
+    pub(crate) fn restore<'a>(
+        &mut self,
+        group: KeyGroup,
+        chain: impl IntoIterator<Item = &'a [u8]>,
+    ) -> Result<(), StateError> {
+        let Self { groups, key_groups, .. } = self;
+        let slots = &mut groups[group.0 as usize].slots;
+        for (i, bytes) in chain.into_iter().enumerate() {
+            let mut reader = SegmentReader::new(bytes)?;
+            if (reader.kind() == Kind::Base) != (i == 0) {
+                return Err(StateError::segment("a base does not stand where one belongs"));
+            }
+            for _ in 0..reader.count()? {
+                let key: K = read_key(reader.value()?)?;
+                let hash = key_hash(&key);
+                if let Ok(entry) = slots.find_entry(within(hash), |slot| slot.key == key) {
+                    drop(entry.remove());
+                }
+            }
+            let entries = reader.count()?;
+            // Not what is claimed, but what there can be at most.
+            slots.reserve(entries.min(bytes.len() / 2), |slot| within(slot.hash));
+            for _ in 0..entries {
+                let key: K = read_key(reader.value()?)?;
+                let state = reader.value()?;
+                let state = decode(state)
+                    .map_err(|source| StateError::Key { key: text(&key), source })?;
+                let hash = key_hash(&key);
+                let right = key_groups.of_hash(hash);
+                if right != group {
+                    let (found, right) = (group.0, right.0);
+                    return Err(StateError::Misplaced { key: text(&key), found, right });
+                }
+                let slot = Slot { hash, key, state: Keyed::restored(state) };
+                let equal = |other: &Slot<K, S>| other.key == slot.key;
+                match slots.entry(within(hash), equal, |slot| within(slot.hash)) {
+                    Entry::Occupied(mut entry) => *entry.get_mut() = slot,
+                    Entry::Vacant(entry) => drop(entry.insert(slot)),
+                }
+            }
+            reader.end()?;
+        }
+        Ok(())
+    }
+}
+
+fn read_key<K: DeserializeOwned>(bytes: &[u8]) -> Result<K, StateError> {
+    decode(bytes).map_err(|source| StateError::Key { key: format!("{bytes:02x?}"), source })
+}
+
+/// A key for people.
+fn text<K: Serialize>(key: &K) -> String {
+    serde_json::to_string(key).unwrap_or_else(|_| "that is no text".to_owned())
+}
+
+impl<K, S> fmt::Debug for Table<K, S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let keys: usize = self.groups.iter().map(|group| group.slots.len()).sum();
+        f.debug_struct("Table").field("keys", &keys).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests;
