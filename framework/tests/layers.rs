@@ -9,8 +9,10 @@ use std::path::{Path, PathBuf};
 const LEVELS: &[&[&str]] = &[
     &["id", "time", "guard"],
     &["event", "key", "metrics", "restart"],
-    &["channel", "link", "grouping", "watermark", "state"],
-    &["component", "emitter", "checkpoint"],
+    &["state"],
+    &["checkpoint"],
+    &["channel", "link", "grouping", "watermark"],
+    &["component", "emitter"],
     &["source", "sink", "operator", "step"],
     &["instance"],
     &["job"],

@@ -30,6 +30,46 @@ pub struct Manifest {
     pub commits: Vec<PendingCommit>,
 }
 
+impl Manifest {
+    /// What it holds of the component of this name.
+    #[must_use]
+    pub fn component(&self, name: &str) -> Option<&ComponentManifest> {
+        self.components.iter().find(|component| component.name == name)
+    }
+
+    #[cfg(test)]
+    pub(crate) fn empty(
+        id: CheckpointId,
+        components: impl IntoIterator<Item = ComponentManifest>,
+    ) -> Self {
+        Self {
+            job: "bench".to_owned(),
+            id,
+            kind: ManifestKind::Periodic,
+            taken_at: 0,
+            run: String::new(),
+            delivery: String::new(),
+            key_groups: 128,
+            components: components.into_iter().collect(),
+            commits: Vec::new(),
+        }
+    }
+}
+
+#[cfg(test)]
+impl ComponentManifest {
+    pub(crate) fn empty(name: &str) -> Self {
+        Self {
+            name: name.to_owned(),
+            role: "operator".to_owned(),
+            parallelism: 1,
+            fields: Shape::Nothing,
+            keyed: None,
+            parts: Vec::new(),
+        }
+    }
+}
+
 /// Why a checkpoint was taken.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
@@ -53,10 +93,10 @@ pub struct ComponentManifest {
     pub role: String,
     /// How many instances it had.
     pub parallelism: u32,
-    /// What its keys are made of, if it has any.
-    pub key: Option<String>,
-    /// What its state is made of.
-    pub state: Shape,
+    /// What the fields that it marks as state are made of.
+    pub fields: Shape,
+    /// What its keys and their state are made of, if it has any.
+    pub keyed: Option<(Shape, Shape)>,
     /// Its parts, without those that are empty.
     pub parts: Vec<PartManifest>,
 }
@@ -102,6 +142,8 @@ pub struct PendingCommit {
     pub component: String,
     /// The instance that prepared it.
     pub instance: u32,
+    /// How many events it had written since the checkpoint before.
+    pub events: u64,
     /// By what it is committed: the sink's own.
     pub handle: ByteBuf,
 }

@@ -5,10 +5,16 @@
 //! keyed component, a split of a source, an instance) a base, and deltas after it. Its *manifest* says
 //! which segments it consists of; a checkpoint exists when its manifest is published.
 
+mod alignment;
 mod manifest;
+mod pending;
+mod snapshot;
 mod store;
 
+pub(crate) use alignment::{Alignment, Barrier};
 pub use manifest::{
     ComponentManifest, Manifest, ManifestKind, Part, PartManifest, PendingCommit, SegmentRef,
 };
+pub(crate) use pending::{Pending, Segments};
+pub(crate) use snapshot::{Change, RestoredComponent, Snapshot};
 pub use store::{CheckpointStore, Generation, SegmentId, StoreError};

@@ -68,6 +68,10 @@ pub enum Cause {
     Flush(UserError),
     /// `finish` returned an error.
     Finish(UserError),
+    /// What a checkpoint is to hold of the instance could not be saved.
+    Save(UserError),
+    /// What a checkpoint holds of the instance could not be restored.
+    Restore(UserError),
     /// The engine itself lost the instance.
     Died,
 }
@@ -144,6 +148,14 @@ impl Cause {
         Self::Finish(UserError::new(error))
     }
 
+    pub(crate) fn save(error: BoxError) -> Self {
+        Self::Save(UserError::new(error))
+    }
+
+    pub(crate) fn restore(error: BoxError) -> Self {
+        Self::Restore(UserError::new(error))
+    }
+
     /// The error that user code returned, if that was the cause; without the mark of [`Fatal`].
     ///
     /// ```
@@ -162,7 +174,12 @@ impl Cause {
     #[must_use]
     pub fn user_error(&self) -> Option<&(dyn std::error::Error + Send + Sync + 'static)> {
         match self {
-            Self::Error(e) | Self::Setup(e) | Self::Flush(e) | Self::Finish(e) => Some(&**e.error),
+            Self::Error(e)
+            | Self::Setup(e)
+            | Self::Flush(e)
+            | Self::Finish(e)
+            | Self::Save(e)
+            | Self::Restore(e) => Some(&**e.error),
             Self::Panic { .. } | Self::Died => None,
         }
     }
@@ -179,6 +196,8 @@ impl fmt::Display for Cause {
             Self::Setup(e) => write!(f, "setup failed: {e}"),
             Self::Flush(e) => write!(f, "flush failed: {e}"),
             Self::Finish(e) => write!(f, "finish failed: {e}"),
+            Self::Save(e) => write!(f, "it could not be saved: {e}"),
+            Self::Restore(e) => write!(f, "it could not be restored: {e}"),
             Self::Died => f.write_str("the actor died"),
         }
     }

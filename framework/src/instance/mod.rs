@@ -15,12 +15,13 @@ mod meter;
 mod operator;
 mod output;
 mod pacer;
+mod saving;
 mod source;
 #[cfg(test)]
 mod tests;
 
 pub(crate) use channels::{ChannelFan, TypedChannel};
-pub(crate) use control::{Command, ControlCell};
+pub(crate) use control::{Command, ControlCell, Trigger};
 pub(crate) use edge::{Edge, Fan, RoutedEdge, Sending, SideEdge, StepsEdge};
 pub use failure::{Cause, Failure, UserError};
 #[cfg(feature = "test-util")]
@@ -32,6 +33,7 @@ pub(crate) use logic::{
 pub(crate) use losses::Losses;
 pub(crate) use operator::OperatorMachine;
 pub(crate) use output::Outlets;
+pub(crate) use saving::{Restorer, Saver, Saving, Seating, Snapshots};
 pub(crate) use source::{FusedSource, SourceMachine, splits_of};
 
 use crate::component::{BoxError, Context, Fatal, OnError};
@@ -65,6 +67,8 @@ pub(crate) enum Report {
     Restarted,
     /// Broken for good.
     Lost(Failure),
+    /// A source has come to the end of its data, and keeps its links open until that is committed.
+    Exhausted,
     /// Has processed everything, or dropped it after a stop.
     Ended,
 }
@@ -76,6 +80,8 @@ pub(crate) enum Comeback {
     Fresh,
     /// At the position that its source had reached.
     AtPosition,
+    /// At the last checkpoint, with everything that it is connected with.
+    AtCheckpoint,
 }
 
 impl fmt::Display for Comeback {
@@ -83,6 +89,7 @@ impl fmt::Display for Comeback {
         f.write_str(match self {
             Self::Fresh => "fresh",
             Self::AtPosition => "at its position",
+            Self::AtCheckpoint => "at the last checkpoint",
         })
     }
 }
@@ -106,12 +113,26 @@ pub(crate) struct Seat {
     pub(crate) streams: Arc<[Arc<str>]>,
     pub(crate) stream_of: Arc<[usize]>,
     pub(crate) reports: Arc<dyn Reports>,
+    /// In a job with checkpoints.
+    pub(crate) saving: Option<Saving>,
 }
 
 impl Seat {
-    /// Whether an event is left out for this error, and the job goes on.
-    fn is_skipped(&self, error: &BoxError) -> bool {
+    /// Whether a read is left out for this error, and the job goes on.
+    fn skips_read(&self, error: &BoxError) -> bool {
         self.on_error == OnError::Skip && !Fatal::is(&**error)
+    }
+
+    /// Whether an event is left out for this error, and the job goes on. With checkpoints it is first tried
+    /// again.
+    fn is_skipped(&self, error: &BoxError) -> bool {
+        self.saving.is_none() && self.skips_read(error)
+    }
+
+    fn seating(&self) -> Seating {
+        let component = self.ctx.instance.component.clone();
+        let (index, parallelism) = (self.ctx.instance.index, self.ctx.parallelism);
+        Seating { component, index, parallelism }
     }
 }
 

@@ -83,7 +83,7 @@ impl NewNode {
 
     pub(super) fn sink<S: Sink + Clone>(sink: S) -> Self {
         let (name, parallelism) = (sink.name().to_owned(), sink.parallelism());
-        let blueprint = LogicBlueprint::of_prototype(sink, SinkLogic);
+        let blueprint = LogicBlueprint::of_prototype(sink, SinkLogic::new);
         Self::new::<S>(&name, parallelism, Role::Sink, blueprint)
     }
 

@@ -1,7 +1,8 @@
 //! What travels in a link.
 
 use super::credit::Credit;
-use crate::id::{Attempt, CheckpointId, LinkIndex};
+use crate::checkpoint::Barrier;
+use crate::id::{Attempt, LinkIndex};
 use crate::time::Watermark;
 use std::any::Any;
 use std::fmt;
@@ -16,8 +17,8 @@ pub(crate) enum Control {
     Watermark(Watermark),
     /// This link is silent for now: it holds no watermark back.
     Idle,
-    /// Checkpoint n lies here.
-    Barrier(CheckpointId),
+    /// A checkpoint lies here.
+    Barrier(Barrier),
     /// No more events; control may follow.
     End,
     /// Nothing follows.

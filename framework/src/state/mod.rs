@@ -1,12 +1,10 @@
 //! State that belongs to keys: the engine owns the map, user code gets one entry at a time.
 
-mod error;
 mod keyed;
 mod segment;
 mod shape;
 mod table;
 
-pub use error::StateError;
 pub(crate) use keyed::Epoch;
 pub use keyed::Keyed;
 pub use shape::{Shape, State};

@@ -12,11 +12,28 @@
 //! A base holds all keys of the group. A delta is applied to what the segments before it give: first the
 //! keys that it removes are removed, then its entries are set.
 
-use super::StateError;
 use serde::Serialize;
-use serde::de::DeserializeOwned;
 
 const FORMAT: u8 = 1;
+
+/// Why the state of keys could not be written or read.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum SegmentError {
+    #[error("a key or its state cannot be encoded")]
+    Encode(#[source] rmp_serde::encode::Error),
+    #[error("the state of the key {key} cannot be decoded")]
+    Key {
+        /// The key, or its bytes where it is the key itself.
+        key: String,
+        source: BoxError,
+    },
+    #[error("a segment cannot be read: {0}")]
+    Segment(&'static str),
+    #[error("the key {key} lies in key group {found}, but belongs into {right}")]
+    Misplaced { key: String, found: u16, right: u16 },
+}
+
+type BoxError = Box<dyn std::error::Error + Send + Sync>;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
@@ -41,12 +58,12 @@ impl SegmentWriter {
         put_length(&mut self.bytes, count);
     }
 
-    pub(super) fn value<T: Serialize>(&mut self, value: &T) -> Result<(), StateError> {
+    pub(super) fn value<T: Serialize>(&mut self, value: &T) -> Result<(), SegmentError> {
         // Most values are short, so one byte is left for their length.
         let at = self.bytes.len();
         self.bytes.push(0);
         let mut serializer = rmp_serde::Serializer::new(&mut self.bytes).with_struct_map();
-        value.serialize(&mut serializer).map_err(StateError::encode)?;
+        value.serialize(&mut serializer).map_err(SegmentError::Encode)?;
         let length = self.bytes.len() - at - 1;
         if length < 0x80 {
             self.bytes[at] = length as u8;
@@ -79,14 +96,14 @@ pub(super) struct SegmentReader<'a> {
 }
 
 impl<'a> SegmentReader<'a> {
-    pub(super) fn new(bytes: &'a [u8]) -> Result<Self, StateError> {
+    pub(super) fn new(bytes: &'a [u8]) -> Result<Self, SegmentError> {
         match bytes {
             [FORMAT, 0, rest @ ..] => Ok(Self { rest, kind: Kind::Base }),
             [FORMAT, 1, rest @ ..] => Ok(Self { rest, kind: Kind::Delta }),
             [format, ..] if *format > FORMAT => {
-                Err(StateError::segment("it was written by a newer version of Streamwork"))
+                Err(SegmentError::Segment("it was written by a newer version of Streamwork"))
             }
-            _ => Err(StateError::segment("it is no segment of keys")),
+            _ => Err(SegmentError::Segment("it is no segment of keys")),
         }
     }
 
@@ -94,7 +111,7 @@ impl<'a> SegmentReader<'a> {
         self.kind
     }
 
-    pub(super) fn count(&mut self) -> Result<usize, StateError> {
+    pub(super) fn count(&mut self) -> Result<usize, SegmentError> {
         let mut length = 0_usize;
         for shift in (0..usize::BITS).step_by(7) {
             let Some((&byte, rest)) = self.rest.split_first() else { break };
@@ -104,33 +121,23 @@ impl<'a> SegmentReader<'a> {
                 return Ok(length);
             }
         }
-        Err(StateError::segment("it is cut short"))
+        Err(SegmentError::Segment("it is cut short"))
     }
 
     /// The bytes of the next value.
-    pub(super) fn value(&mut self) -> Result<&'a [u8], StateError> {
+    pub(super) fn value(&mut self) -> Result<&'a [u8], SegmentError> {
         let length = self.count()?;
         let value = self.rest.get(..length);
-        let value = value.ok_or_else(|| StateError::segment("it is cut short"))?;
+        let value = value.ok_or_else(|| SegmentError::Segment("it is cut short"))?;
         self.rest = &self.rest[length..];
         Ok(value)
     }
 
-    pub(super) fn end(&self) -> Result<(), StateError> {
+    pub(super) fn end(&self) -> Result<(), SegmentError> {
         if self.rest.is_empty() {
             Ok(())
         } else {
-            Err(StateError::segment("it is longer than what it holds"))
+            Err(SegmentError::Segment("it is longer than what it holds"))
         }
-    }
-}
-
-pub(super) fn decode<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, rmp_serde::decode::Error> {
-    let mut rest = bytes;
-    let value = rmp_serde::from_read(&mut rest)?;
-    if rest.is_empty() {
-        Ok(value)
-    } else {
-        Err(rmp_serde::decode::Error::Uncategorized("more bytes than the value has".to_owned()))
     }
 }

@@ -311,7 +311,7 @@ mod tests {
         let counters = Arc::default();
         let mut edge = thousand(&open, &counters);
         edge.push(&mut (0..100).collect());
-        edge.push_control(Control::Barrier(CheckpointId(1)));
+        edge.push_control(Control::Barrier(barrier(1)));
         edge.offer(&[100]);
         edge.push_control(Control::End);
         let (mut before, mut polls) = (0, 0);
@@ -329,7 +329,7 @@ mod tests {
         let came = open.0.lock().unwrap();
         let barrier = came.iter().position(|(_, control)| control.is_some()).unwrap();
         assert_eq!(came[..barrier].iter().map(|(events, _)| events).sum::<u64>(), 100_000);
-        assert_eq!(came[barrier].1, Some(Control::Barrier(CheckpointId(1))));
+        assert_eq!(came[barrier].1, Some(Control::Barrier(barrier(1))));
         assert_eq!(came.last().unwrap().1, Some(Control::End));
         drop(came);
         assert_eq!(counters.read().expanded, 101 * 999);

@@ -1,6 +1,7 @@
 //! Logic with the state of keys.
 
 use super::{Finish, Logic};
+use crate::instance::{Restorer, Saver};
 use crate::component::{Context, Result};
 use crate::emitter::{Emitter, Trial};
 use crate::key::{KeySelector, key_hash};
@@ -99,6 +100,16 @@ where
 {
     type In = O::In;
     type Out = O::Out;
+
+    fn restore(&mut self, restorer: &Restorer<'_>) -> Result<()> {
+        self.keys.table = restorer.table()?;
+        restorer.component(&mut self.operator)
+    }
+
+    fn save(&mut self, saver: &mut Saver) -> Result<()> {
+        saver.table(&mut self.keys.table)?;
+        saver.component(&self.operator)
+    }
 
     fn setup(&mut self, ctx: &Context) -> Result<()> {
         self.operator.setup(ctx)

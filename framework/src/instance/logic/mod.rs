@@ -6,6 +6,7 @@ mod two_input;
 pub(crate) use keyed::KeyedLogic;
 pub(crate) use two_input::{KeyedTwoInputLogic, LeftOf, RightOf, Side, TwoInputLogic};
 
+use super::saving::{Restorer, Saver};
 use crate::component::{Context, Result};
 use crate::emitter::Emitter;
 use crate::event::{Event, Nothing};
@@ -18,7 +19,13 @@ pub(crate) trait Logic: Send {
     type In: Event;
     type Out: Event;
 
+    /// Takes back what a checkpoint holds; called before [`setup`](Self::setup).
+    fn restore(&mut self, restorer: &Restorer<'_>) -> Result<()>;
+
     fn setup(&mut self, ctx: &Context) -> Result<()>;
+
+    /// Gives what is to be in a checkpoint; what was written has been flushed before.
+    fn save(&mut self, saver: &mut Saver) -> Result<()>;
 
     fn apply(&mut self, event: Self::In, out: &mut Emitter<Self::Out>) -> Result<()>;
 
@@ -62,6 +69,14 @@ impl<O: Operator> Logic for OperatorLogic<O> {
     type In = O::In;
     type Out = O::Out;
 
+    fn restore(&mut self, restorer: &Restorer<'_>) -> Result<()> {
+        restorer.component(&mut self.0)
+    }
+
+    fn save(&mut self, saver: &mut Saver) -> Result<()> {
+        saver.component(&self.0)
+    }
+
     fn setup(&mut self, ctx: &Context) -> Result<()> {
         self.0.setup(ctx)
     }
@@ -82,28 +97,51 @@ impl<O: Operator> Logic for OperatorLogic<O> {
 
 /// A sink as logic: it emits nothing.
 #[derive(Debug)]
-pub(crate) struct SinkLogic<S>(pub(crate) S);
+pub(crate) struct SinkLogic<S> {
+    sink: S,
+    /// Events written since the last checkpoint.
+    written: u64,
+}
+
+impl<S> SinkLogic<S> {
+    pub(crate) fn new(sink: S) -> Self {
+        Self { sink, written: 0 }
+    }
+}
 
 impl<S: Sink> Logic for SinkLogic<S> {
     type In = S::In;
     type Out = Nothing;
 
+    fn restore(&mut self, restorer: &Restorer<'_>) -> Result<()> {
+        restorer.component(&mut self.sink)
+    }
+
+    fn save(&mut self, saver: &mut Saver) -> Result<()> {
+        saver.component(&self.sink)?;
+        let handle = self.sink.prepare(saver.checkpoint())?;
+        saver.handle(handle, std::mem::take(&mut self.written));
+        Ok(())
+    }
+
     fn setup(&mut self, ctx: &Context) -> Result<()> {
-        self.0.setup(ctx)
+        self.sink.setup(ctx)
     }
 
     #[inline]
     fn apply(&mut self, event: S::In, _: &mut Emitter<Nothing>) -> Result<()> {
-        self.0.write(event)
+        self.sink.write(event)?;
+        self.written += 1;
+        Ok(())
     }
 
     #[inline]
     fn poll_ready(&mut self, cx: &mut task::Context<'_>) -> Poll<Result<()>> {
-        self.0.poll_ready(cx)
+        self.sink.poll_ready(cx)
     }
 
     fn poll_flush(&mut self, cx: &mut task::Context<'_>) -> Poll<Result<()>> {
-        self.0.poll_flush(cx)
+        self.sink.poll_flush(cx)
     }
 
     fn poll_finish(
@@ -111,6 +149,6 @@ impl<S: Sink> Logic for SinkLogic<S> {
         _: &mut Emitter<Nothing>,
         cx: &mut task::Context<'_>,
     ) -> Poll<Result<Finish>> {
-        self.0.poll_finish(cx).map_ok(|()| Finish::Done)
+        self.sink.poll_finish(cx).map_ok(|()| Finish::Done)
     }
 }

@@ -2,6 +2,7 @@
 
 use super::keyed::{Keys, Selecting};
 use super::{Finish, Logic};
+use crate::instance::{Restorer, Saver};
 use crate::component::{Context, Result};
 use crate::emitter::Emitter;
 use crate::event::Event;
@@ -88,6 +89,14 @@ impl<O: TwoInput> Logic for TwoInputLogic<O> {
     type In = Side<O::Left, O::Right>;
     type Out = O::Out;
 
+    fn restore(&mut self, restorer: &Restorer<'_>) -> Result<()> {
+        restorer.component(&mut self.0)
+    }
+
+    fn save(&mut self, saver: &mut Saver) -> Result<()> {
+        saver.component(&self.0)
+    }
+
     fn setup(&mut self, ctx: &Context) -> Result<()> {
         self.0.setup(ctx)
     }
@@ -143,6 +152,16 @@ where
 {
     type In = Side<O::Left, O::Right>;
     type Out = O::Out;
+
+    fn restore(&mut self, restorer: &Restorer<'_>) -> Result<()> {
+        self.keys.table = restorer.table()?;
+        restorer.component(&mut self.operator)
+    }
+
+    fn save(&mut self, saver: &mut Saver) -> Result<()> {
+        saver.table(&mut self.keys.table)?;
+        saver.component(&self.operator)
+    }
 
     fn setup(&mut self, ctx: &Context) -> Result<()> {
         self.operator.setup(ctx)

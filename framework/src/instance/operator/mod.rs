@@ -4,11 +4,13 @@ use super::failure::{Cause, Failure};
 use super::logic::{Finish, Logic};
 use super::meter::{Meter, SLICE};
 use super::output::{Outlets, Output};
+use super::saving::{Restorer, Saver};
 use super::{Comeback, Command, Machine, Maker, Report, Seat, failure_is_logged};
+use crate::checkpoint::{Alignment, Barrier};
 use crate::component::{BoxError, Fatal};
 use crate::emitter::{Emitter, Trial};
 use crate::guard::{catch, drop_each, drop_quietly};
-use crate::id::{CheckpointId, LinkIndex};
+use crate::id::{Attempt, CheckpointId, LinkIndex};
 use crate::link::{Batch, Control, Credit, Frame};
 use crate::time::Moment;
 use crate::watermark::{Advance, Frontier};
@@ -17,6 +19,7 @@ use std::collections::VecDeque;
 use std::fmt;
 use std::sync::Arc;
 use std::task::{self, Poll, Waker};
+use std::time::Duration;
 use std::vec::Drain;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,11 +40,12 @@ enum Phase {
 }
 
 /// What has arrived on one link.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Debug, Default)]
 struct Input {
-    barrier: Option<CheckpointId>,
     ended: bool,
     closed: bool,
+    /// What came behind a barrier while that of another link is waited for.
+    held: VecDeque<Frame>,
 }
 
 /// The frame at hand. Events are taken from the front, so what is left of it is where to go on.
@@ -84,8 +88,11 @@ pub(crate) struct OperatorMachine<L: Logic> {
     current: Option<Current<L::In>>,
     inputs: Vec<Input>,
     frontier: Frontier,
-    /// The last barrier passed on.
-    barrier: Option<CheckpointId>,
+    alignment: Alignment,
+    /// Since when links are held for a barrier.
+    aligning: Option<Moment>,
+    /// The barrier at which the component is about to be saved.
+    due: Option<Barrier>,
     output: Output<L::Out>,
     meter: Meter,
     /// Had nothing to do when it was last polled.
@@ -107,9 +114,11 @@ impl<L: Logic> OperatorMachine<L> {
             phase: Phase::New,
             inbox: VecDeque::new(),
             current: None,
-            inputs: vec![Input::default(); seat.links],
+            inputs: (0..seat.links).map(|_| Input::default()).collect(),
             frontier: Frontier::new(seat.links),
-            barrier: None,
+            alignment: Alignment::new(seat.links, seat.saving.as_ref().is_some_and(|s| s.aligned)),
+            aligning: None,
+            due: None,
             output,
             meter: Meter::new(Arc::clone(&seat.pace)),
             idle: true,
@@ -125,22 +134,32 @@ impl<L: Logic> OperatorMachine<L> {
         if let Some(old) = self.logic.take() {
             drop_quietly(old);
         }
-        let (maker, ctx) = (&mut self.maker, &self.seat.ctx);
+        let (maker, seat) = (&mut self.maker, &self.seat);
         let built = catch(|| {
-            let mut logic = maker(ctx);
-            logic.setup(ctx).map(|()| logic)
+            let mut logic = maker(&seat.ctx);
+            let mut progress = (false, None);
+            if let Some(saving) = &seat.saving {
+                let restorer = Restorer::new(saving, seat.seating());
+                let restored = logic.restore(&restorer).and_then(|()| restorer.progress());
+                // It would not come out better another time.
+                progress = restored.map_err(|error| (Cause::restore(error), true))?;
+            }
+            match logic.setup(&seat.ctx) {
+                Ok(()) => Ok((logic, progress)),
+                Err(error) => {
+                    let fatal = Fatal::is(&*error);
+                    Err((Cause::setup(error), fatal))
+                }
+            }
         });
-        match built {
-            Ok(Ok(logic)) => {
-                self.logic = Some(logic);
-                Ok(())
-            }
-            Ok(Err(error)) => {
-                let fatal = Fatal::is(&*error);
-                Err((Cause::setup(error), fatal))
-            }
-            Err(panic) => Err((panic.into(), false)),
+        let (logic, (finished, watermark)) =
+            built.unwrap_or_else(|panic| Err((panic.into(), false)))?;
+        self.logic = Some(logic);
+        if self.seat.saving.is_some() {
+            self.finished = finished;
+            self.frontier.begin_at(watermark);
         }
+        Ok(())
     }
 
     fn start(&mut self) {
@@ -150,7 +169,10 @@ impl<L: Logic> OperatorMachine<L> {
                 self.seat.reports.report(Report::Ready);
             }
             // Nothing has worked yet that could work again.
-            Err((cause, _)) => self.lose(cause, None),
+            Err((cause, fatal)) if fatal || self.seat.attempt == Attempt::FIRST => {
+                self.lose(cause, None);
+            }
+            Err((cause, _)) => self.break_down(cause, None),
         }
     }
 
@@ -174,7 +196,18 @@ impl<L: Logic> OperatorMachine<L> {
     fn break_down(&mut self, cause: Cause, event: Option<u64>) {
         self.phase = Phase::Broken;
         let failure = self.failure(cause, event);
-        self.seat.reports.report(Report::Broken(failure, Comeback::Fresh));
+        let comeback =
+            if self.seat.saving.is_some() { Comeback::AtCheckpoint } else { Comeback::Fresh };
+        self.seat.reports.report(Report::Broken(failure, comeback));
+    }
+
+    /// Goes back to the last checkpoint, where there are any; else it is broken for good.
+    fn fail(&mut self, cause: Cause, event: Option<u64>) {
+        if self.seat.saving.is_some() {
+            self.break_down(cause, event);
+        } else {
+            self.lose(cause, event);
+        }
     }
 
     /// Broken for good: the job is going to end.
@@ -200,8 +233,9 @@ impl<L: Logic> OperatorMachine<L> {
         match broken {
             None => {}
             Some(Stop::Panic(cause)) => self.break_down(cause, event),
-            Some(Stop::Error(error)) => self.lose(Cause::error(error), event),
-            Some(Stop::Shut(cause)) => self.lose(cause, None),
+            Some(Stop::Error(error)) if Fatal::is(&*error) => self.lose(Cause::error(error), event),
+            Some(Stop::Error(error)) => self.fail(Cause::error(error), event),
+            Some(Stop::Shut(cause)) => self.fail(cause, None),
             Some(Stop::Pending) => self.parked = true,
             Some(Stop::Done | Stop::Full | Stop::Spared(_)) => {}
         }
@@ -292,16 +326,18 @@ impl<L: Logic> OperatorMachine<L> {
                 let advance = self.frontier.idle(link);
                 self.pass_on(advance);
             }
-            Some(Control::Barrier(n)) => {
-                self.inputs[link.as_usize()].barrier = Some(n);
-                self.pass_on_barrier();
+            Some(Control::Barrier(barrier)) => {
+                self.due = self.alignment.barrier(link, barrier);
+                if self.due.is_none() && self.alignment.is_waiting() {
+                    self.aligning.get_or_insert(now);
+                }
             }
             Some(Control::End) => {
                 self.inputs[link.as_usize()].ended = true;
                 let advance = self.frontier.end(link);
                 self.pass_on(advance);
-                self.pass_on_barrier();
-                if self.inputs.iter().all(|input| input.ended) {
+                self.due = self.alignment.end(link);
+                if self.phase == Phase::Running && self.inputs.iter().all(|input| input.ended) {
                     self.phase = Phase::Finishing;
                 }
             }
@@ -328,17 +364,72 @@ impl<L: Logic> OperatorMachine<L> {
         }
     }
 
-    /// Passes a barrier on once it has come over every link that has not ended.
-    fn pass_on_barrier(&mut self) {
-        // After the end of data barriers go on, and wait for all links.
-        let all_ended = self.inputs.iter().all(|i| i.ended);
-        let waited_for = self.inputs.iter().filter(|i| all_ended || !i.ended);
-        let slowest = waited_for.map(|i| i.barrier).min();
-        if let Some(Some(n)) = slowest
-            && self.barrier < Some(n)
-        {
-            self.barrier = Some(n);
-            self.output.control(Control::Barrier(n));
+    /// Saves the component at the barrier that is due, and passes the barrier on. `Pending` if the component
+    /// has first to write through what it holds.
+    fn save(&mut self, barrier: Barrier, cx: &mut task::Context<'_>) -> Poll<()> {
+        let (Some(saving), Some(logic)) = (&self.seat.saving, &mut self.logic) else {
+            // Nobody asks for it: it only goes through.
+            self.pass(barrier);
+            return Poll::Ready(());
+        };
+        let clock = &self.seat.ctx.clock;
+        let begun = clock.now();
+        let finished = self.finished;
+        let watermark = self.frontier.told();
+        let mut saver = Saver::new(barrier, saving, self.seat.seating());
+        let saved = catch(|| {
+            if !finished {
+                match logic.poll_flush(cx) {
+                    Poll::Ready(Ok(())) => {}
+                    Poll::Ready(Err(error)) => return Poll::Ready(Err(Cause::flush(error))),
+                    Poll::Pending => return Poll::Pending,
+                }
+            }
+            Poll::Ready(logic.save(&mut saver).map_err(Cause::save))
+        });
+        match saved.unwrap_or_else(|panic| Poll::Ready(Err(panic.into()))) {
+            Poll::Pending => return Poll::Pending,
+            Poll::Ready(Err(cause)) => self.fail(cause, None),
+            Poll::Ready(Ok(())) => {
+                let held = self.aligning.map_or(Duration::ZERO, |since| begun.since(since));
+                let took = clock.now().since(begun);
+                match saver.finish(finished, watermark, held, took) {
+                    Ok(snapshot) => {
+                        saving.snapshots.put(snapshot);
+                        self.pass(barrier);
+                    }
+                    Err(error) => self.fail(Cause::save(error), None),
+                }
+            }
+        }
+        Poll::Ready(())
+    }
+
+    /// The checkpoints up to `id` are given up: nobody waits for them any more.
+    fn abort(&mut self, id: CheckpointId) {
+        self.alignment.abort(id);
+        if self.due.is_some_and(|due| due.id <= id) {
+            self.due = None;
+        }
+        if !self.alignment.is_waiting() && self.due.is_none() {
+            self.release_held();
+        }
+    }
+
+    /// Passes a barrier on, and lets in what was held for it.
+    fn pass(&mut self, barrier: Barrier) {
+        self.due = None;
+        self.output.control(Control::Barrier(barrier));
+        self.release_held();
+    }
+
+    /// What was held goes before what has come since, link by link.
+    fn release_held(&mut self) {
+        self.aligning = None;
+        for input in self.inputs.iter_mut().rev() {
+            while let Some(frame) = input.held.pop_back() {
+                self.inbox.push_front(frame);
+            }
         }
     }
 
@@ -373,7 +464,7 @@ impl<L: Logic> OperatorMachine<L> {
                 self.finished = true;
                 self.output.route();
             }
-            Poll::Ready(Err(cause)) => self.lose(cause, None),
+            Poll::Ready(Err(cause)) => self.fail(cause, None),
         }
         Poll::Ready(())
     }
@@ -389,7 +480,7 @@ impl<L: Logic> OperatorMachine<L> {
             if let Poll::Ready(Err(cause)) =
                 flushed.unwrap_or_else(|panic| Poll::Ready(Err(panic.into())))
             {
-                self.lose(cause, None);
+                self.fail(cause, None);
             }
         }
     }
@@ -427,7 +518,8 @@ impl<L: Logic> OperatorMachine<L> {
             discarded += current.len();
             drop_each(current.events.into_iter().flat_map(|batch| *batch));
         }
-        for frame in std::mem::take(&mut self.inbox) {
+        let held = self.inputs.iter_mut().flat_map(|input| std::mem::take(&mut input.held));
+        for frame in std::mem::take(&mut self.inbox).into_iter().chain(held) {
             discarded += frame.events();
             discard::<L::In>(frame);
         }
@@ -436,7 +528,13 @@ impl<L: Logic> OperatorMachine<L> {
     }
 
     fn next_frame(&mut self) -> bool {
-        let Some(frame) = self.inbox.pop_front() else { return false };
+        let frame = loop {
+            let Some(frame) = self.inbox.pop_front() else { return false };
+            if !self.alignment.holds(frame.link) {
+                break frame;
+            }
+            self.inputs[frame.link.as_usize()].held.push_back(frame);
+        };
         let link = frame.link;
         let (batch, control, credit) = frame.open::<L::In>();
         if batch.is_some() {
@@ -553,6 +651,9 @@ impl<L: Logic> Machine for OperatorMachine<L> {
                 self.seat.reports.report(Report::Ended);
                 return;
             }
+            if let Some(id) = self.seat.control.take_abort() {
+                self.abort(id);
+            }
             match self.phase {
                 Phase::New => self.start(),
                 Phase::Broken if self.seat.control.take(Command::Restart) => self.restart(),
@@ -569,6 +670,16 @@ impl<L: Logic> Machine for OperatorMachine<L> {
             if blocked {
                 self.release(now, cx.waker());
                 return;
+            }
+            if let Some(barrier) = self.due
+                && matches!(self.phase, Phase::Running | Phase::Finished)
+            {
+                if self.save(barrier, cx).is_pending() {
+                    self.release(now, cx.waker());
+                    return;
+                }
+                now = self.seat.ctx.clock.now();
+                continue;
             }
             if self.phase == Phase::Finishing && now < slice_ends {
                 if self.finish(cx).is_pending() {

@@ -151,9 +151,9 @@ fn control_stays_behind_the_events_before_it_and_enters_every_lane() {
     let mut bench = Bench::new(1, 2, 1, easy());
     bench.send(0, &[1, 2, 3], Some(mark(10)));
     bench.send(0, &[4], Some(mark(20)));
-    bench.send(0, &[], Some(Control::Barrier(CheckpointId(1))));
+    bench.send(0, &[], Some(Control::Barrier(barrier(1))));
     bench.poll();
-    let barrier = Control::Barrier(CheckpointId(1));
+    let barrier = Control::Barrier(barrier(1));
     assert_eq!(
         format!("{:?}", bench.receive(0)),
         format!("{:?}", [Ok(1), Ok(3), Err(mark(10)), Err(mark(20)), Err(barrier)])
@@ -169,13 +169,13 @@ fn watermarks_barriers_and_ends_wait_for_the_slowest_link() {
     let mut bench = Bench::new(2, 1, 1, easy());
     let show = |seen: &[Result<i64, Control>]| format!("{seen:?}");
     bench.send(0, &[], Some(mark(10)));
-    bench.send(0, &[], Some(Control::Barrier(CheckpointId(1))));
+    bench.send(0, &[], Some(Control::Barrier(barrier(1))));
     bench.poll();
     assert_eq!(show(&bench.receive(0)), "[]");
     bench.send(1, &[], Some(mark(7)));
-    bench.send(1, &[], Some(Control::Barrier(CheckpointId(1))));
+    bench.send(1, &[], Some(Control::Barrier(barrier(1))));
     bench.poll();
-    let expected = [Err(mark(7)), Err(Control::Barrier(CheckpointId(1)))];
+    let expected = [Err(mark(7)), Err(Control::Barrier(barrier(1)))];
     assert_eq!(show(&bench.receive(0)), show(&expected));
     bench.send(1, &[], Some(Control::Idle));
     bench.poll();

@@ -8,9 +8,11 @@ use super::failure::{Cause, Failure};
 use super::meter::SLICE;
 use super::output::{Outlets, Output};
 use super::pacer::Pacer;
-use super::{Comeback, Command, Machine, Maker, Report, Seat, failure_is_logged};
+use super::saving::{Restorer, Saver};
+use super::{Comeback, Command, Machine, Maker, Report, Seat, Trigger, failure_is_logged};
 use crate::component::{BoxError, Context, Fatal, Malformed, Result, Split};
 use crate::emitter::Emitter;
+use crate::id::Attempt;
 use crate::guard::{Panic, catch, drop_quietly};
 use crate::link::{Control, Frame};
 use crate::source::{Progress, Source, Splits};
@@ -111,6 +113,10 @@ enum Phase {
     /// Not all splits are set up yet.
     New,
     Running,
+    /// At its end, or paused after a last barrier: barriers go on until all is committed.
+    Exhausted,
+    /// Broken, in a job with checkpoints: waits to be replaced.
+    Broken,
     /// Lost for good: waits for the halt.
     Lost,
     /// Has put end and close on its links.
@@ -129,6 +135,8 @@ pub(crate) struct SourceMachine<S: Source> {
     output: Output<S::Out>,
     pacer: Option<Pacer>,
     alarm: Option<BoxFuture<'static, ()>>,
+    /// Whether what the last checkpoint holds was looked up.
+    restored: bool,
 }
 
 /// What became of asking one split.
@@ -168,8 +176,54 @@ impl<S: Source> SourceMachine<S> {
             output: Output::new(outlets, Arc::clone(&seat.counters)),
             pacer: rate.map(Pacer::new),
             alarm: None,
+            restored: false,
             seat,
         }
+    }
+
+    /// Lets each split begin where the checkpoint has it.
+    fn restore(&mut self) -> Result<()> {
+        let Some(saving) = &self.seat.saving else { return Ok(()) };
+        let restorer = Restorer::new(saving, self.seat.seating());
+        for split in &mut self.splits {
+            let (ended, position) = restorer.split::<S>(split.split.index)?;
+            split.position = position;
+            if ended {
+                split.state = State::Ended;
+            }
+        }
+        Ok(())
+    }
+
+    /// Puts a barrier behind what was emitted, and saves how far each split is: after the last `next` that
+    /// has completed. One that is under way goes on.
+    fn send_barrier(&mut self, trigger: Trigger) {
+        let Some(saving) = &self.seat.saving else { return };
+        let clock = &self.seat.ctx.clock;
+        let begun = clock.now();
+        let mut saver = Saver::new(trigger.barrier, saving, self.seat.seating());
+        let splits = &self.splits;
+        let saved = catch(|| {
+            splits.iter().try_for_each(|split| {
+                let ended = split.state == State::Ended;
+                saver.split::<S>(split.split.index, ended, split.position.as_ref())
+            })
+        });
+        match saved.map_err(Cause::from).and_then(|saved| saved.map_err(|e| Cause::save(e))) {
+            Ok(()) => {
+                saving.snapshots.put(saver.finish_source(clock.now().since(begun)));
+                self.output.control(Control::Barrier(trigger.barrier));
+            }
+            Err(cause) => self.break_all(cause),
+        }
+    }
+
+    /// Goes back to the last checkpoint, with everything that it is connected with.
+    fn break_all(&mut self, cause: Cause) {
+        self.phase = Phase::Broken;
+        let instance = self.seat.ctx.instance.clone();
+        let failure = Failure { instance, event: None, step: None, cause };
+        self.seat.reports.report(Report::Broken(failure, Comeback::AtCheckpoint));
     }
 
     /// Builds the source of split `i`, at the position that it had reached.
@@ -207,6 +261,11 @@ impl<S: Source> SourceMachine<S> {
 
     fn break_down(&mut self, i: usize, cause: Cause) {
         let failure = self.failure(i, cause);
+        if self.seat.saving.is_some() {
+            self.phase = Phase::Broken;
+            self.seat.reports.report(Report::Broken(failure, Comeback::AtCheckpoint));
+            return;
+        }
         self.splits[i].state = State::Broken;
         if let Some(old) = self.splits[i].reader.take() {
             drop_quietly(old);
@@ -214,9 +273,27 @@ impl<S: Source> SourceMachine<S> {
         self.seat.reports.report(Report::Broken(failure, Self::COMEBACK));
     }
 
+    /// The first setup has failed: nothing has worked yet that could work again, unless there was an
+    /// attempt before.
+    fn refuse(&mut self, i: usize, cause: Cause) {
+        if self.seat.attempt == Attempt::FIRST {
+            self.lose(i, cause);
+        } else {
+            self.break_down(i, cause);
+        }
+    }
+
     fn lose(&mut self, i: usize, cause: Cause) {
         self.phase = Phase::Lost;
         let failure = self.failure(i, cause);
+        self.seat.reports.report(Report::Lost(failure));
+    }
+
+    /// Is lost without a split that it could be laid to.
+    fn lose_to(&mut self, cause: Cause) {
+        self.phase = Phase::Lost;
+        let instance = self.seat.ctx.instance.clone();
+        let failure = Failure { instance, event: None, step: None, cause };
         self.seat.reports.report(Report::Lost(failure));
     }
 
@@ -250,7 +327,7 @@ impl<S: Source> SourceMachine<S> {
             Ok(Poll::Ready(None)) => self.splits[i].state = State::Ended,
             Err(panic) => match self.splits[i].state {
                 // As an error of the first setup.
-                State::Opening if self.phase == Phase::New => self.lose(i, panic.into()),
+                State::Opening if self.phase == Phase::New => self.refuse(i, panic.into()),
                 State::Reading if Self::COMEBACK == Comeback::Fresh => {
                     // What the call had emitted was taken back, and may not come again.
                     self.seat.counters.failed.add(1);
@@ -281,8 +358,10 @@ impl<S: Source> SourceMachine<S> {
                 let fatal = Fatal::is(&*error);
                 let cause = Cause::setup(error);
                 // The first start fails at once: nothing has worked yet that could work again.
-                if self.phase == Phase::New || fatal {
+                if fatal {
                     self.lose(i, cause);
+                } else if self.phase == Phase::New {
+                    self.refuse(i, cause);
                 } else {
                     self.break_down(i, cause);
                 }
@@ -319,7 +398,7 @@ impl<S: Source> SourceMachine<S> {
             }
             Err(error) => {
                 self.seat.counters.failed.add(1);
-                if !self.seat.is_skipped(&error) {
+                if !self.seat.skips_read(&error) {
                     self.lose(i, Cause::error(error));
                     return;
                 }
@@ -399,7 +478,8 @@ impl<S: Source> SourceMachine<S> {
         false
     }
 
-    /// Closes the links; with the end of data before, if the input is at its end.
+    /// Closes the links; with the end of data before, if the input is at its end. Where there are
+    /// checkpoints, the links stay open until the last one is committed.
     fn end(&mut self, end_of_data: bool) {
         for split in &mut self.splits {
             split.state = State::Ended;
@@ -412,7 +492,16 @@ impl<S: Source> SourceMachine<S> {
         }
         if end_of_data {
             self.output.control(Control::End);
+            if self.seat.saving.is_some() {
+                self.phase = Phase::Exhausted;
+                self.seat.reports.report(Report::Exhausted);
+                return;
+            }
         }
+        self.close_links();
+    }
+
+    fn close_links(&mut self) {
         self.output.control(Control::Close);
         self.phase = Phase::Closing;
     }
@@ -470,8 +559,24 @@ impl<S: Source> Machine for SourceMachine<S> {
                 self.seat.reports.report(Report::Ended);
                 return;
             }
+            if !std::mem::replace(&mut self.restored, true)
+                && let Err(error) = self.restore()
+            {
+                self.lose_to(Cause::restore(error));
+            }
             if self.seat.control.take(Command::Restart) {
                 self.rebuild_broken();
+            }
+            if matches!(self.phase, Phase::Running | Phase::Exhausted)
+                && let Some(trigger) = self.seat.control.take_trigger()
+            {
+                self.send_barrier(trigger);
+                if trigger.is_last && self.phase == Phase::Running {
+                    self.phase = Phase::Exhausted;
+                }
+            }
+            if self.phase == Phase::Exhausted && self.seat.control.has(Command::Close) {
+                self.close_links();
             }
             let retirable = matches!(self.phase, Phase::New | Phase::Running | Phase::Lost);
             if self.seat.control.has(Command::Retire) && retirable {
@@ -495,7 +600,7 @@ impl<S: Source> Machine for SourceMachine<S> {
                 }
                 self.end(true);
             }
-            if self.phase == Phase::Lost {
+            if matches!(self.phase, Phase::Lost | Phase::Broken | Phase::Exhausted) {
                 self.release(now, cx.waker());
                 return;
             }

@@ -1,8 +1,8 @@
 //! [`Table`]: the keys of one instance with their state.
 
 use super::keyed::{Epoch, Keyed, Settled};
-use super::segment::{Kind, SegmentReader, SegmentWriter, decode};
-use super::StateError;
+use super::segment::{Kind, SegmentError, SegmentReader, SegmentWriter};
+use super::{Reading, State};
 use crate::key::{Key, KeyGroup, KeyGroups, key_hash};
 use hashbrown::HashTable;
 use hashbrown::hash_table::{Entry, OccupiedEntry};
@@ -171,7 +171,7 @@ impl<K, S: Default> Place<'_, K, S> {
 impl<K, S> Table<K, S>
 where
     K: Key + Serialize + DeserializeOwned,
-    S: Default + Serialize + DeserializeOwned,
+    S: Default + State,
 {
     /// Goes into the epoch that begins behind barrier `epoch`.
     pub(crate) fn enter(&mut self, epoch: Epoch) {
@@ -182,7 +182,7 @@ where
     ///
     /// # Errors
     /// A key or a state could not be encoded.
-    pub(crate) fn base(&mut self, group: KeyGroup) -> Result<Option<Vec<u8>>, StateError> {
+    pub(crate) fn base(&mut self, group: KeyGroup) -> Result<Option<Vec<u8>>, SegmentError> {
         let group = &mut self.groups[group.0 as usize];
         let slots = &mut group.slots;
         if slots.is_empty() {
@@ -208,7 +208,7 @@ where
         &mut self,
         group: KeyGroup,
         completed: Epoch,
-    ) -> Result<Option<Vec<u8>>, StateError> {
+    ) -> Result<Option<Vec<u8>>, SegmentError> {
         let group = &mut self.groups[group.0 as usize];
         // A completed checkpoint holds it: nobody will ask for it again.
         group.removed.retain(|(_, epoch)| *epoch >= completed);
@@ -234,21 +234,24 @@ where
         Ok(Some(writer.into_bytes()))
     }
 
-    /// Puts the keys of a group back: a base and the deltas after it. The group must be empty.
+    /// Puts the keys of a group back: a base and the deltas after it, with states that are read as
+    /// `reading` says. The group must be empty.
     ///
     /// # Errors
     /// The segments cannot be read; a key or a state cannot be decoded; a key does not belong here.
     pub(crate) fn restore<'a>(
         &mut self,
         group: KeyGroup,
+        reading: &Reading<S>,
         chain: impl IntoIterator<Item = &'a [u8]>,
-    ) -> Result<(), StateError> {
+    ) -> Result<(), SegmentError> {
         let Self { groups, key_groups, .. } = self;
         let slots = &mut groups[group.0 as usize].slots;
         for (i, bytes) in chain.into_iter().enumerate() {
             let mut reader = SegmentReader::new(bytes)?;
-            if (reader.kind() == Kind::Base) != (i == 0) {
-                return Err(StateError::segment("a base does not stand where one belongs"));
+            // A group that was empty has no base.
+            if reader.kind() == Kind::Base && i > 0 {
+                return Err(SegmentError::Segment("a base follows another segment"));
             }
             for _ in 0..reader.count()? {
                 let key: K = read_key(reader.value()?)?;
@@ -263,13 +266,14 @@ where
             for _ in 0..entries {
                 let key: K = read_key(reader.value()?)?;
                 let state = reader.value()?;
-                let state = decode(state)
-                    .map_err(|source| StateError::Key { key: text(&key), source })?;
+                let state = reading
+                    .read(state)
+                    .map_err(|source| SegmentError::Key { key: text(&key), source })?;
                 let hash = key_hash(&key);
                 let right = key_groups.of_hash(hash);
                 if right != group {
                     let (found, right) = (group.0, right.0);
-                    return Err(StateError::Misplaced { key: text(&key), found, right });
+                    return Err(SegmentError::Misplaced { key: text(&key), found, right });
                 }
                 let slot = Slot { hash, key, state: Keyed::restored(state) };
                 let equal = |other: &Slot<K, S>| other.key == slot.key;
@@ -284,8 +288,10 @@ where
     }
 }
 
-fn read_key<K: DeserializeOwned>(bytes: &[u8]) -> Result<K, StateError> {
-    decode(bytes).map_err(|source| StateError::Key { key: format!("{bytes:02x?}"), source })
+fn read_key<K: DeserializeOwned>(bytes: &[u8]) -> Result<K, SegmentError> {
+    rmp_serde::from_slice(bytes).map_err(|error| {
+        SegmentError::Key { key: format!("{bytes:02x?}"), source: error.into() }
+    })
 }
 
 /// A key for people.

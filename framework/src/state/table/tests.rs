@@ -82,10 +82,14 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
 /// The segments of each group, base first.
 type Chains = BTreeMap<u16, Vec<Vec<u8>>>;
 
+fn as_it_is<S: State>() -> Reading<S> {
+    Reading::of(&S::shape()).unwrap()
+}
+
 fn restored(chains: &Chains, groups: KeyGroups) -> Table<u64, u64> {
     let mut table = Table::new(groups);
     for (group, chain) in chains {
-        table.restore(KeyGroup(*group), chain.iter().map(Vec::as_slice)).unwrap();
+        table.restore(KeyGroup(*group), &as_it_is(), chain.iter().map(Vec::as_slice)).unwrap();
     }
     table
 }
@@ -196,7 +200,7 @@ fn a_state_that_cannot_be_decoded_is_named_by_its_key() {
     table.place(key_hash("car"), "car").with(|_, state| state.push('x'));
     let base = table.base(KeyGroup(0)).unwrap().unwrap();
     let mut other = Table::<String, u64>::new(KeyGroups::ONE);
-    let error = other.restore(KeyGroup(0), [base.as_slice()]).unwrap_err();
+    let error = other.restore(KeyGroup(0), &as_it_is(), [base.as_slice()]).unwrap_err();
     assert_eq!(error.to_string(), format!("the state of the key {key:?} cannot be decoded"));
 }
 
@@ -206,10 +210,10 @@ fn a_key_in_the_wrong_group_and_a_segment_that_was_cut_are_refused() {
     let mut table = Table::<u64, u64>::new(groups);
     (0..10).for_each(|key| change(&mut table, key, key));
     let base = table.base(KeyGroup(0)).unwrap().unwrap();
-    let error = Table::<u64, u64>::new(groups).restore(KeyGroup(1), [base.as_slice()]).unwrap_err();
-    assert!(matches!(error, StateError::Misplaced { found: 1, right: 0, .. }), "{error}");
+    let error = Table::<u64, u64>::new(groups).restore(KeyGroup(1), &as_it_is(), [base.as_slice()]).unwrap_err();
+    assert!(matches!(error, SegmentError::Misplaced { found: 1, right: 0, .. }), "{error}");
     for length in 0..base.len() {
         let mut other = Table::<u64, u64>::new(groups);
-        assert!(other.restore(KeyGroup(0), [&base[..length]]).is_err(), "{length} bytes");
+        assert!(other.restore(KeyGroup(0), &as_it_is(), [&base[..length]]).is_err(), "{length} bytes");
     }
 }

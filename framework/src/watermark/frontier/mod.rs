@@ -39,6 +39,16 @@ impl Frontier {
         Self { inputs: vec![Input::Active(None); inputs], told: None, told_idle: false }
     }
 
+    /// Goes on where an earlier one had come to.
+    pub(crate) fn begin_at(&mut self, watermark: Option<Watermark>) {
+        self.told = watermark;
+    }
+
+    /// What it has given out.
+    pub(crate) fn told(&self) -> Option<Watermark> {
+        self.told
+    }
+
     /// Input `link` promises `watermark`; a step back is ignored.
     pub(crate) fn watermark(&mut self, link: LinkIndex, watermark: Watermark) -> Option<Advance> {
         let input = &mut self.inputs[link.as_usize()];

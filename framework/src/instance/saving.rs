@@ -1,0 +1,297 @@
+//! How an instance is saved at a barrier, and built from what a checkpoint holds.
+
+use crate::checkpoint::{Barrier, Change, Part, RestoredComponent, Snapshot};
+use crate::component::{BoxError, Component};
+use crate::id::{CheckpointId, ComponentName};
+use crate::key::{Key, KeyGroup, KeyGroups};
+use crate::sink::Handle;
+use crate::state::{Epoch, FieldReader, FieldWriter, Reading, Rescaling, Shape, State, StateError, Table};
+use crate::time::{EventTime, Watermark};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use serde_bytes::ByteBuf;
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// What an instance of a job with checkpoints is given.
+#[derive(Clone)]
+pub(crate) struct Saving {
+    /// Whether links are held at their barriers.
+    pub(crate) aligned: bool,
+    pub(crate) key_groups: KeyGroups,
+    pub(crate) snapshots: Arc<dyn Snapshots>,
+    /// What the instance goes on from; `None` if it begins anew.
+    pub(crate) restored: Option<Arc<RestoredComponent>>,
+    /// Whether what it goes on from was written with state of another shape.
+    pub(crate) rebase: bool,
+}
+
+/// Where snapshots go.
+pub(crate) trait Snapshots: Send + Sync {
+    fn put(&self, snapshot: Snapshot);
+}
+
+impl fmt::Debug for Saving {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Saving").field("aligned", &self.aligned).finish_non_exhaustive()
+    }
+}
+
+/// Which instance of how many.
+#[derive(Clone, Debug)]
+pub(crate) struct Seating {
+    pub(crate) component: ComponentName,
+    pub(crate) index: usize,
+    pub(crate) parallelism: usize,
+}
+
+/// What belongs to an instance of an operator or a sink, as it is written.
+#[derive(Serialize, Deserialize)]
+struct InstanceState {
+    /// Its end hook has run.
+    finished: bool,
+    watermark: Option<i64>,
+    fields: ByteBuf,
+}
+
+/// How far a split of a source is, as it is written.
+#[derive(Serialize, Deserialize)]
+struct SplitState {
+    ended: bool,
+    /// `None` if nothing was read of it.
+    position: Option<ByteBuf>,
+}
+
+type Result<T, E = BoxError> = std::result::Result<T, E>;
+
+fn encode<T: Serialize>(value: &T) -> Result<Vec<u8>> {
+    Ok(rmp_serde::to_vec_named(value)?)
+}
+
+fn decode<T: DeserializeOwned>(bytes: &[u8]) -> Result<T> {
+    Ok(rmp_serde::from_slice(bytes)?)
+}
+
+/// Gathers what an instance holds.
+#[derive(Debug)]
+pub(crate) struct Saver {
+    barrier: Barrier,
+    /// The checkpoint that deltas are written against.
+    since: Option<CheckpointId>,
+    key_groups: KeyGroups,
+    seating: Seating,
+    parts: Vec<(Part, Change)>,
+    fields: Vec<u8>,
+    handle: Option<(Vec<u8>, u64)>,
+}
+
+impl Saver {
+    /// Of so many checkpoints one writes a key group whole.
+    const BASE_EVERY: u64 = 20;
+
+    pub(super) fn new(barrier: Barrier, saving: &Saving, seating: Seating) -> Self {
+        let Saving { key_groups, restored, rebase, .. } = saving;
+        let from = restored.as_ref().map(|restored| restored.checkpoint);
+        // What was written by another version of the types is not gone on with.
+        let since = barrier.since.filter(|since| !(*rebase && Some(*since) == from));
+        let (parts, fields) = (Vec::new(), Vec::new());
+        Self { barrier, since, key_groups: *key_groups, seating, parts, fields, handle: None }
+    }
+
+    pub(crate) fn checkpoint(&self) -> CheckpointId {
+        self.barrier.id
+    }
+
+    /// The fields of a component that are marked `#[state]`.
+    pub(crate) fn component<C: Component>(&mut self, component: &C) -> Result<()> {
+        if size_of::<C::Saved>() == 0 {
+            return Ok(());
+        }
+        self.fields = fields_of::<C>(&self.seating, &component.save())?;
+        Ok(())
+    }
+
+    /// The keys of an instance.
+    pub(crate) fn table<K, S>(&mut self, table: &mut Table<K, S>) -> Result<()>
+    where
+        K: Key + Serialize + DeserializeOwned,
+        S: Default + State,
+    {
+        for group in groups_of(self.key_groups, &self.seating) {
+            let part = Part::Group(group.0);
+            let whole = (self.barrier.id.0 + u64::from(group.0)).is_multiple_of(Self::BASE_EVERY);
+            let change = match self.since {
+                Some(since) if !whole => table.delta(group, epoch(since))?.map(Change::Delta),
+                _ => match table.base(group)? {
+                    Some(base) => Some(Change::Base(base)),
+                    // It may have been there before.
+                    None => self.barrier.since.map(|_| Change::Cleared),
+                },
+            };
+            self.parts.extend(change.map(|change| (part, change)));
+        }
+        table.enter(epoch(self.barrier.id));
+        Ok(())
+    }
+
+    /// What a sink has prepared, and how many events that are.
+    pub(crate) fn handle(&mut self, handle: Option<Handle>, events: u64) {
+        self.handle = handle.map(|handle| (handle.into_bytes(), events));
+    }
+
+    /// A split of a source.
+    pub(super) fn split<C: Component>(
+        &mut self,
+        index: usize,
+        ended: bool,
+        position: Option<&C::Saved>,
+    ) -> Result<()> {
+        let position = position.map(|saved| fields_of::<C>(&self.seating, saved)).transpose()?;
+        let position = position.map(ByteBuf::from);
+        let bytes = encode(&SplitState { ended, position })?;
+        self.parts.push((Part::Split(number(index)), Change::Base(bytes)));
+        Ok(())
+    }
+
+    /// The snapshot of a source.
+    pub(super) fn finish_source(self, took: Duration) -> Snapshot {
+        let Self { barrier, parts, handle, .. } = self;
+        Snapshot { id: barrier.id, parts, handle, aligned: Duration::ZERO, took }
+    }
+
+    /// The snapshot of an operator or a sink.
+    pub(super) fn finish(
+        mut self,
+        finished: bool,
+        watermark: Option<Watermark>,
+        aligned: Duration,
+        took: Duration,
+    ) -> Result<Snapshot> {
+        let watermark = watermark.map(|watermark| watermark.0.as_millis());
+        let fields = ByteBuf::from(std::mem::take(&mut self.fields));
+        let bytes = encode(&InstanceState { finished, watermark, fields })?;
+        let part = Part::Instance(number(self.seating.index));
+        self.parts.push((part, Change::Base(bytes)));
+        let Self { barrier, parts, handle, .. } = self;
+        Ok(Snapshot { id: barrier.id, parts, handle, aligned, took })
+    }
+}
+
+fn fields_of<C: Component>(at: &Seating, saved: &C::Saved) -> Result<Vec<u8>> {
+    let mut fields = FieldWriter::new(at.component.as_str());
+    C::encode(saved, &mut fields)?;
+    Ok(fields.into_bytes())
+}
+
+fn number(index: usize) -> u32 {
+    u32::try_from(index).unwrap_or(u32::MAX)
+}
+
+fn epoch(id: CheckpointId) -> Epoch {
+    Epoch::try_from(id.0).unwrap_or(Epoch::MAX)
+}
+
+/// The key groups of an instance.
+fn groups_of(key_groups: KeyGroups, at: &Seating) -> impl Iterator<Item = KeyGroup> {
+    let (index, parallelism) = (at.index, at.parallelism);
+    let all = (0..=u16::MAX).take(key_groups.count()).map(KeyGroup);
+    all.filter(move |group| key_groups.instance(*group, parallelism) == index)
+}
+
+/// Gives an instance what a checkpoint holds for it.
+#[derive(Debug)]
+pub(crate) struct Restorer<'a> {
+    saving: &'a Saving,
+    seating: Seating,
+}
+
+impl<'a> Restorer<'a> {
+    pub(super) fn new(saving: &'a Saving, seating: Seating) -> Self {
+        Self { saving, seating }
+    }
+
+    /// The instances that a component had, each with what belonged to it.
+    fn instances(&self) -> Result<Vec<InstanceState>> {
+        let Some(restored) = &self.saving.restored else { return Ok(Vec::new()) };
+        let parts = (0..restored.parallelism).filter_map(|i| restored.whole(Part::Instance(number(i))));
+        parts.map(decode).collect()
+    }
+
+    /// The fields of a component that are marked `#[state]`.
+    pub(crate) fn component<C: Component>(&self, component: &mut C) -> Result<()> {
+        let instances = self.instances()?;
+        let Some(restored) = &self.saving.restored else { return Ok(()) };
+        if size_of::<C::Saved>() == 0 {
+            return Ok(());
+        }
+        let fields: Vec<&[u8]> = instances.iter().map(|instance| &*instance.fields).collect();
+        let Seating { component: name, index, parallelism } = &self.seating;
+        let to = Rescaling {
+            index: *index,
+            parallelism: *parallelism,
+            before: restored.parallelism,
+            key_groups: self.saving.key_groups,
+        };
+        let fields = FieldReader::new(name.as_str(), &restored.fields, &fields, to)?;
+        component.load(C::decode(&fields)?);
+        Ok(())
+    }
+
+    /// The table of an instance, with the keys that belong to it.
+    pub(crate) fn table<K, S>(&self) -> Result<Table<K, S>>
+    where
+        K: Key + Serialize + DeserializeOwned,
+        S: Default + State,
+    {
+        let key_groups = self.saving.key_groups;
+        let mut table = Table::new(key_groups);
+        if let Some(restored) = &self.saving.restored {
+            let was = restored.keyed.as_ref().unwrap_or(&Shape::Nothing);
+            if *was != Shape::Nothing {
+                let reading = Reading::of(was).map_err(|differences| {
+                    let component = self.seating.component.to_string();
+                    StateError::Changed { component, differences }
+                })?;
+                for group in groups_of(key_groups, &self.seating) {
+                    table.restore(group, &reading, restored.chain(Part::Group(group.0)))?;
+                }
+            }
+            table.enter(epoch(restored.checkpoint));
+        }
+        Ok(table)
+    }
+
+    /// Whether the component had finished already, and its watermark.
+    pub(super) fn progress(&self) -> Result<(bool, Option<Watermark>)> {
+        let instances = self.instances()?;
+        let own = match self.saving.restored.as_ref().map(|restored| restored.parallelism) {
+            Some(before) if before == self.seating.parallelism => {
+                instances.get(self.seating.index..=self.seating.index).unwrap_or_default()
+            }
+            _ => &instances[..],
+        };
+        let finished = !own.is_empty() && own.iter().all(|instance| instance.finished);
+        let watermark = own.iter().map(|instance| instance.watermark).min().flatten();
+        Ok((finished, watermark.map(|millis| Watermark(EventTime::from_millis(millis)))))
+    }
+
+    /// Whether a split of a source has come to its end, and its position.
+    pub(super) fn split<C: Component>(
+        &self,
+        index: usize,
+    ) -> Result<(bool, Option<C::Saved>)> {
+        let restored = self.saving.restored.as_ref();
+        let Some(bytes) = restored.and_then(|restored| restored.whole(Part::Split(number(index))))
+        else {
+            return Ok((false, None));
+        };
+        let SplitState { ended, position } = decode(bytes)?;
+        let shape = restored.map_or(&Shape::Nothing, |restored| &restored.fields);
+        let name = self.seating.component.as_str();
+        let read = |position: ByteBuf| {
+            C::decode(&FieldReader::new(name, shape, &[&position], Rescaling::WHOLE)?)
+        };
+        Ok((ended, position.map(read).transpose()?))
+    }
+}

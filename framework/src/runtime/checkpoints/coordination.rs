@@ -1,0 +1,397 @@
+//! [`Coordination`]: what is done about checkpoints. Pure.
+
+use crate::checkpoint::{
+    Barrier, ComponentManifest, Manifest, ManifestKind, Pending, PendingCommit, Segments, Snapshot,
+};
+use crate::id::CheckpointId;
+use crate::instance::Trigger;
+use crate::job::Checkpoints;
+use crate::time::Moment;
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// What the shell is to do.
+#[derive(Debug)]
+pub(crate) enum Order {
+    /// Every source is to send a barrier.
+    Trigger(Trigger),
+    /// The checkpoints up to this one are given up: nobody is to wait for their barriers.
+    Abort(CheckpointId),
+    /// These belong into a checkpoint that is on its way.
+    Put(Segments),
+    /// What was put of this checkpoint is not needed.
+    Discard(CheckpointId),
+    /// Everything of this checkpoint was put.
+    Publish(Box<Manifest>),
+    /// These are to become visible.
+    Commit(Vec<PendingCommit>),
+    /// These instances go back to this checkpoint, or begin anew where there is none.
+    Rewind { region: usize, to: Option<Arc<Manifest>> },
+    /// This is what has become of a savepoint: its number, or why there is none.
+    Tell { savepoint: String, result: Result<CheckpointId, String> },
+    /// Everything is committed: the sources close their links.
+    Close,
+    /// Nothing is left that would have to go on: the job was to stop and has, or is through and somebody
+    /// in it has failed since.
+    Halt,
+    /// The job cannot come to its end.
+    Fail(String),
+}
+
+/// What the manifests of a job have in common.
+#[derive(Clone, Debug)]
+pub(crate) struct Template {
+    pub(crate) job: String,
+    pub(crate) run: String,
+    pub(crate) delivery: String,
+    pub(crate) key_groups: u16,
+    /// Without parts.
+    pub(crate) components: Vec<ComponentManifest>,
+}
+
+/// What checkpoints have cost so far.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Costs {
+    pub(crate) completed: u64,
+    pub(crate) failed: u64,
+    /// From the trigger to the publication: of the first one, and the longest.
+    pub(crate) first: Duration,
+    pub(crate) worst: Duration,
+    /// The longest time that an instance took to save itself, and that one held links for it.
+    pub(crate) stall: Duration,
+    pub(crate) aligned: Duration,
+}
+
+/// Why a checkpoint is taken.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Reason {
+    Periodic,
+    Savepoint(String),
+    Stop,
+    Finish,
+}
+
+#[derive(Debug)]
+struct Flight {
+    id: CheckpointId,
+    pending: Pending,
+    reason: Reason,
+    since: Option<Arc<Manifest>>,
+    begun: Moment,
+    /// The manifest, once it is being published.
+    publishing: bool,
+}
+
+/// The checkpoints of one job.
+#[derive(Debug)]
+pub(crate) struct Coordination {
+    settings: Checkpoints,
+    template: Template,
+    /// The number of the next one.
+    next: CheckpointId,
+    /// The last one that is published.
+    completed: Option<Arc<Manifest>>,
+    flight: Option<Flight>,
+    /// What sinks have prepared and nobody has confirmed to be committed.
+    unconfirmed: Vec<PendingCommit>,
+    savepoints: VecDeque<String>,
+    /// How the job is to end.
+    ending: Option<Reason>,
+    /// The checkpoint that it ends with is published, and was taken for this reason.
+    last: Option<Reason>,
+    /// Something has failed since.
+    broken: bool,
+    /// Tries for the last checkpoint that have failed.
+    failed_in_row: u32,
+    /// All instances are set up.
+    running: bool,
+    /// Regions that have failed and wait until it is known where they go back to.
+    settling: Vec<usize>,
+    /// Regions that are being set up again.
+    rewinding: usize,
+    due: Moment,
+    costs: Costs,
+    orders: VecDeque<Order>,
+}
+
+impl Coordination {
+    /// Tries for a checkpoint that a job is to end with.
+    const TRIES: u32 = 5;
+    /// Between two of them.
+    const PAUSE: Duration = Duration::from_millis(200);
+
+    /// `restored` is what the job goes on from; `next` a number that no checkpoint has had.
+    pub(crate) fn new(
+        settings: Checkpoints,
+        template: Template,
+        restored: Option<Arc<Manifest>>,
+        next: CheckpointId,
+    ) -> Self {
+        Self {
+            settings,
+            template,
+            next,
+            completed: restored,
+            flight: None,
+            unconfirmed: Vec::new(),
+            savepoints: VecDeque::new(),
+            ending: None,
+            last: None,
+            broken: false,
+            failed_in_row: 0,
+            running: false,
+            settling: Vec::new(),
+            rewinding: 0,
+            due: Moment::START,
+            costs: Costs::default(),
+            orders: VecDeque::new(),
+        }
+    }
+
+    /// What is to be done, in this order.
+    pub(crate) fn take_orders(&mut self) -> VecDeque<Order> {
+        std::mem::take(&mut self.orders)
+    }
+
+    pub(crate) fn costs(&self) -> Costs {
+        self.costs
+    }
+
+    /// The last one that is published.
+    pub(crate) fn completed(&self) -> Option<&Arc<Manifest>> {
+        self.completed.as_ref()
+    }
+
+    /// When it has something to do, if nothing happens before.
+    pub(crate) fn next_time(&self) -> Option<Moment> {
+        match &self.flight {
+            Some(flight) if !flight.publishing => Some(flight.begun + self.settings.timeout),
+            Some(_) => None,
+            None if self.is_open() => Some(self.due),
+            None => None,
+        }
+    }
+
+    /// Whether a checkpoint may begin.
+    fn is_open(&self) -> bool {
+        let undisturbed = self.settling.is_empty() && self.rewinding == 0;
+        self.running && undisturbed && self.flight.is_none() && self.last.is_none()
+    }
+
+    /// All instances are set up for the first time.
+    pub(crate) fn on_running(&mut self, now: Moment) {
+        self.running = true;
+        self.due = now + self.settings.every;
+        self.begin_if_wanted(now);
+    }
+
+    /// Time has passed.
+    pub(crate) fn on_time(&mut self, now: Moment) {
+        let timeout = self.settings.timeout;
+        if self.flight.as_ref().is_some_and(|f| !f.publishing && f.begun + timeout <= now) {
+            self.give_up("it was not complete in time", now);
+        }
+        if self.is_open() && self.due <= now {
+            self.begin(now);
+        }
+    }
+
+    /// The job is to come to its end with a checkpoint: when its sources are exhausted, or (`stop`) where
+    /// it is.
+    pub(crate) fn end(&mut self, stop: bool, now: Moment) {
+        self.ending = Some(if stop { Reason::Stop } else { Reason::Finish });
+        self.begin_if_wanted(now);
+    }
+
+    /// A checkpoint that stays is to be taken.
+    pub(crate) fn savepoint(&mut self, name: String, now: Moment) {
+        self.savepoints.push_back(name);
+        self.begin_if_wanted(now);
+    }
+
+    fn begin_if_wanted(&mut self, now: Moment) {
+        let retries = self.failed_in_row > 0;
+        let wanted = self.ending.is_some() && !retries || !self.savepoints.is_empty();
+        if self.is_open() && wanted {
+            self.begin(now);
+        }
+    }
+
+    fn begin(&mut self, now: Moment) {
+        let reason = match (self.savepoints.pop_front(), &self.ending) {
+            (Some(name), _) => Reason::Savepoint(name),
+            (None, Some(ending)) => ending.clone(),
+            (None, None) => Reason::Periodic,
+        };
+        let id = self.next;
+        self.next = CheckpointId(id.0 + 1);
+        self.due = now + self.settings.every;
+        let instances = self.template.components.iter().map(|c| c.parallelism as usize);
+        let pending = Pending::new(id, instances);
+        let since = self.completed.clone();
+        let barrier = Barrier { id, since: since.as_ref().map(|since| since.id) };
+        let is_last = reason == Reason::Stop;
+        self.flight = Some(Flight { id, pending, reason, since, begun: now, publishing: false });
+        self.orders.push_back(Order::Trigger(Trigger { barrier, is_last }));
+    }
+
+    /// An instance gives its part.
+    pub(crate) fn on_snapshot(&mut self, at: (usize, usize), snapshot: Snapshot) {
+        let Some(flight) = &mut self.flight else { return };
+        if flight.publishing {
+            return;
+        }
+        let segments = flight.pending.add(at, &self.template.components[at.0].name, snapshot);
+        if !segments.is_empty() {
+            self.orders.push_back(Order::Put(segments));
+        }
+        if flight.pending.is_complete() {
+            flight.publishing = true;
+            let pending = std::mem::replace(&mut flight.pending, Pending::new(self.next, []));
+            self.costs.stall = self.costs.stall.max(pending.took);
+            self.costs.aligned = self.costs.aligned.max(pending.aligned);
+            let Template { job, run, delivery, key_groups, components } = self.template.clone();
+            let mut manifest = Manifest {
+                job,
+                id: pending.id(),
+                kind: match &flight.reason {
+                    Reason::Periodic => ManifestKind::Periodic,
+                    Reason::Savepoint(name) => ManifestKind::Savepoint(name.clone()),
+                    Reason::Stop => ManifestKind::Stopped,
+                    Reason::Finish => ManifestKind::Finished,
+                },
+                taken_at: 0,
+                run,
+                delivery,
+                key_groups,
+                components,
+                commits: self.unconfirmed.clone(),
+            };
+            pending.complete(&mut manifest, flight.since.as_deref());
+            self.orders.push_back(Order::Publish(Box::new(manifest)));
+        }
+    }
+
+    /// The store says what has become of a publication.
+    pub(crate) fn on_published(&mut self, published: Result<Box<Manifest>, String>, now: Moment) {
+        let Some(flight) = self.flight.take_if(|flight| flight.publishing) else { return };
+        match published {
+            Ok(manifest) => {
+                let took = now.since(flight.begun);
+                if self.costs.completed == 0 {
+                    self.costs.first = took;
+                }
+                self.costs.completed += 1;
+                self.costs.worst = self.costs.worst.max(took);
+                self.failed_in_row = 0;
+                match flight.reason {
+                    Reason::Periodic => {}
+                    Reason::Savepoint(savepoint) => {
+                        self.orders.push_back(Order::Tell { savepoint, result: Ok(manifest.id) });
+                    }
+                    last @ (Reason::Stop | Reason::Finish) => {
+                        self.last = Some(last);
+                        self.ending = None;
+                    }
+                }
+                self.unconfirmed.clone_from(&manifest.commits);
+                self.completed = Some(manifest.into());
+                if self.unconfirmed.is_empty() {
+                    self.close_if_committed();
+                } else {
+                    self.orders.push_back(Order::Commit(self.unconfirmed.clone()));
+                }
+            }
+            Err(problem) => self.on_failed(flight, &problem, now),
+        }
+        self.settle();
+        self.begin_if_wanted(now);
+    }
+
+    /// Everything that was prepared for checkpoints up to `id` is committed, or left out by policy.
+    pub(crate) fn on_committed(&mut self, id: CheckpointId) {
+        self.unconfirmed.retain(|commit| commit.checkpoint > id);
+        self.close_if_committed();
+    }
+
+    fn close_if_committed(&mut self) {
+        if self.unconfirmed.is_empty() {
+            match &self.last {
+                Some(Reason::Finish) if !self.broken => self.orders.push_back(Order::Close),
+                Some(_) => self.orders.push_back(Order::Halt),
+                None => {}
+            }
+        }
+    }
+
+    /// Something in `region` has failed: the checkpoint under way is given up, and it goes back to the last
+    /// one as soon as it is known which that is.
+    pub(crate) fn on_failure(&mut self, region: usize, now: Moment) {
+        if self.last.is_some() {
+            // What is to be saved is: there is nothing to go back for.
+            self.broken = true;
+            self.close_if_committed();
+            return;
+        }
+        // Its sources are not at their end any more.
+        self.ending.take_if(|ending| *ending == Reason::Finish);
+        self.settling.push(region);
+        if self.flight.as_ref().is_some_and(|flight| !flight.publishing) {
+            self.give_up("an instance has failed", now);
+        }
+        self.settle();
+    }
+
+    fn settle(&mut self) {
+        if self.flight.is_none() {
+            for region in std::mem::take(&mut self.settling) {
+                self.rewinding += 1;
+                let to = self.completed.clone();
+                self.orders.push_back(Order::Rewind { region, to });
+            }
+        }
+    }
+
+    /// A region that has gone back is set up again.
+    pub(crate) fn on_rewound(&mut self, now: Moment) {
+        self.rewinding -= 1;
+        self.due = now + self.settings.every;
+        self.begin_if_wanted(now);
+    }
+
+    /// The checkpoint under way is given up.
+    fn give_up(&mut self, problem: &str, now: Moment) {
+        let Some(flight) = self.flight.take() else { return };
+        self.orders.push_back(Order::Abort(flight.id));
+        self.orders.push_back(Order::Discard(flight.id));
+        self.on_failed(flight, problem, now);
+    }
+
+    fn on_failed(&mut self, flight: Flight, problem: &str, now: Moment) {
+        self.costs.failed += 1;
+        let checkpoint = flight.id.0;
+        tracing::warn!(job = self.template.job, checkpoint, "the checkpoint failed: {problem}");
+        match flight.reason {
+            Reason::Periodic => {}
+            Reason::Savepoint(savepoint) => {
+                let result = Err(problem.to_owned());
+                self.orders.push_back(Order::Tell { savepoint, result });
+            }
+            // Its sources are paused, so it stops where the checkpoint before has it.
+            Reason::Stop => {
+                self.ending = None;
+                self.orders.push_back(Order::Halt);
+            }
+            Reason::Finish => {
+                self.failed_in_row += 1;
+                if self.failed_in_row >= Self::TRIES {
+                    self.ending = None;
+                    let problem = format!("its last checkpoint could not be published: {problem}");
+                    self.orders.push_back(Order::Fail(problem));
+                }
+                self.due = now + Self::PAUSE;
+            }
+        }
+    }
+}
