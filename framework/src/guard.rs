@@ -7,6 +7,7 @@ use std::sync::Once;
 
 thread_local! {
     static CATCHING: Cell<u32> = const { Cell::new(0) };
+    static SILENT: Cell<bool> = const { Cell::new(false) };
     static PLACE: RefCell<Option<String>> = const { RefCell::new(None) };
 }
 
@@ -19,8 +20,11 @@ fn install_hook() {
     HOOK.call_once(|| {
         let before = panic::take_hook();
         panic::set_hook(Box::new(move |info: &PanicHookInfo<'_>| {
+            if is_of_sled() {
+                return;
+            }
             let caught = CATCHING.get() > 0;
-            if !caught || !tracing::dispatcher::has_been_set() {
+            if !caught || !(SILENT.get() || tracing::dispatcher::has_been_set()) {
                 before(info);
             }
             if !caught {
@@ -34,6 +38,14 @@ fn install_hook() {
             });
         }));
     });
+}
+
+/// Whether this thread belongs to sled: where its files are damaged, its own threads panic, too, and who
+/// waits for them gets an error.
+fn is_of_sled() -> bool {
+    let thread = std::thread::current();
+    let name = thread.name().unwrap_or_default();
+    cfg!(feature = "sled") && (name.starts_with("sled-io-") || name == "log flusher")
 }
 
 /// A panic that was caught.
@@ -100,6 +112,24 @@ pub(crate) fn catch<R>(f: impl FnOnce() -> R) -> Result<R, Panic> {
         drop_quietly(payload);
         Panic { message, place: PLACE.take() }
     })
+}
+
+/// As [`catch`], for what is expected to panic and whose panics always become errors: they are never
+/// shown.
+#[cfg(feature = "sled")]
+pub(crate) fn catch_silently<R>(f: impl FnOnce() -> R) -> Result<R, Panic> {
+    let before = SILENT.replace(true);
+    let result = catch(f);
+    SILENT.set(before);
+    result
+}
+
+/// As [`drop_quietly`], and never shown.
+#[cfg(feature = "sled")]
+pub(crate) fn drop_silently<T>(value: T) {
+    let before = SILENT.replace(true);
+    drop_quietly(value);
+    SILENT.set(before);
 }
 
 /// Drops values of the user's one by one: a collection that is dropped whole aborts the process if two

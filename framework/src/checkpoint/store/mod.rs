@@ -1,5 +1,15 @@
 //! [`CheckpointStore`]: where segments and manifests are kept.
 
+#[cfg(any(feature = "sled", feature = "redb"))]
+mod blob;
+mod memory;
+#[cfg(feature = "sled")]
+mod sled;
+
+#[cfg(feature = "sled")]
+pub use self::sled::SledStore;
+pub use memory::MemoryStore;
+
 use crate::id::CheckpointId;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -80,7 +90,8 @@ pub trait CheckpointStore: Send + fmt::Debug {
     /// The store cannot be read.
     fn segments(&self) -> Result<Vec<SegmentId>, StoreError>;
 
-    /// Removes a manifest. One that is gone already is no error.
+    /// Removes a manifest, and thereby a checkpoint. Durable when it returns. One that is gone already is no
+    /// error.
     ///
     /// # Errors
     /// The store cannot be written.
@@ -119,6 +130,14 @@ pub enum StoreError {
         /// What is damaged.
         what: String,
         /// In which way.
+        problem: String,
+    },
+    /// An earlier call failed, and the store was not opened anew since.
+    #[error("{what} was given up after an error: {problem}")]
+    Failed {
+        /// The store.
+        what: String,
+        /// What happened then.
         problem: String,
     },
     /// Another process has opened the store since.
