@@ -43,6 +43,8 @@
 //! | feature | default | adds |
 //! |---|---|---|
 //! | `macros` | yes | `#[derive(Event)]`, `#[derive(Component)]`, `#[derive(Key)]` |
+//! | `sled` | yes | `SledStore`: checkpoints on disk, in a sled database |
+//! | `redb` | no | `RedbStore`: checkpoints on disk, in a redb file |
 //! | `test-util` | no | the `testing` module: operators and whole jobs under test, faults on cue |
 
 extern crate self as streamwork;
@@ -75,9 +77,12 @@ mod time;
 mod watermark;
 
 pub use channel::{Channel, ChannelInfo};
+#[cfg(feature = "sled")]
+pub use checkpoint::SledStore;
 pub use checkpoint::{
-    CheckpointStore, ComponentManifest, Generation, Manifest, ManifestKind, Part, PartManifest,
-    PendingCommit, SegmentId, SegmentRef, StoreError,
+    CheckpointStore, ComponentManifest, DataDir, DataDirError, Generation, Latest, Manifest,
+    ManifestError, ManifestKind, MemoryStore, Part, PartManifest, PendingCommit, SegmentId,
+    SegmentRef, StoreError, StoreKind,
 };
 pub use component::{
     BoxError, Component, Context, Fatal, Malformed, OnError, Rescale, Result, Split, StateField,
@@ -89,9 +94,9 @@ pub use grouping::{All, Direct, Fields, Forward, Global, Grouping, Shuffle};
 pub use id::{CheckpointId, ComponentName, InstanceId};
 pub use instance::{Cause, Failure, UserError};
 pub use job::{
-    AtSource, Begin, Behind, Checkpoints, Delivery, Grouped, IntoStream, Job, KeyedPair, KeyedStream, Pair,
-    Piped, Problem, Problems, RightBehind, SinkStage, SourceStage, Stage, Stream, Streams,
-    Subscription, Subscriptions,
+    AtSource, Begin, Behind, Checkpoints, Delivery, Grouped, IntoStream, Job, KeyedPair,
+    KeyedStream, Pair, Piped, Problem, Problems, RightBehind, SinkStage, SourceStage, Stage,
+    Stream, Streams, Subscription, Subscriptions,
 };
 pub use key::{Key, KeyBy, KeyGroup, KeyGroups, KeyHasher, KeyOn, KeySelector, key_hash};
 pub use link::LinkLimits;
@@ -102,7 +107,9 @@ pub use runtime::{
     ComponentTree, Engine, InstanceState, InstanceTree, JobHandle, JobRemote, JobStatus, Outcome,
     SupervisionTree,
 };
-pub use sink::{Collect, CsvFiles, Effect, ForEach, Handle, IntoSink, NdjsonFiles, Print, Sink, TryForEach};
+pub use sink::{
+    Collect, CsvFiles, Effect, ForEach, Handle, IntoSink, NdjsonFiles, Print, Sink, TryForEach,
+};
 pub use source::{
     Closed, Csv, FromIter, FromStream, FromThread, Generator, Immediate, Lines, Ndjson, Progress,
     Source, Splits, Taker, TcpLines, ThreadEmitter, TryFromStream,

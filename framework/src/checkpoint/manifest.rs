@@ -1,4 +1,11 @@
-//! [`Manifest`]: of what a checkpoint consists.
+//! [`Manifest`]: of what a checkpoint consists, and how it is written.
+//!
+//! ```text
+//! "SWMF" | format version (2) | length (8) | CRC-32 of version, length and bytes (4) | MessagePack
+//! ```
+//!
+//! Numbers are big-endian; the MessagePack is that of [`Manifest`], its fields by name. A version changes
+//! when an older program could misread it; what comes before the MessagePack never does.
 
 use super::store::SegmentId;
 use crate::id::CheckpointId;
@@ -30,6 +37,10 @@ pub struct Manifest {
     pub commits: Vec<PendingCommit>,
 }
 
+const MAGIC: [u8; 4] = *b"SWMF";
+const VERSION: u16 = 1;
+const HEADER: usize = 18;
+
 impl Manifest {
     /// What it holds of the component of this name.
     #[must_use]
@@ -37,37 +48,105 @@ impl Manifest {
         self.components.iter().find(|component| component.name == name)
     }
 
-    #[cfg(test)]
-    pub(crate) fn empty(
-        id: CheckpointId,
-        components: impl IntoIterator<Item = ComponentManifest>,
-    ) -> Self {
-        Self {
-            job: "bench".to_owned(),
-            id,
-            kind: ManifestKind::Periodic,
-            taken_at: 0,
-            run: String::new(),
-            delivery: String::new(),
-            key_groups: 128,
-            components: components.into_iter().collect(),
-            commits: Vec::new(),
+    /// The manifest as bytes.
+    ///
+    /// ```
+    /// use streamwork::{CheckpointId, Manifest, ManifestKind};
+    ///
+    /// let manifest = Manifest {
+    ///     job: "vehicle-count".to_owned(),
+    ///     id: CheckpointId(7),
+    ///     kind: ManifestKind::Periodic,
+    ///     taken_at: 1_700_000_000_000,
+    ///     run: "a".to_owned(),
+    ///     delivery: "exactly-once".to_owned(),
+    ///     key_groups: 128,
+    ///     components: Vec::new(),
+    ///     commits: Vec::new(),
+    /// };
+    /// let bytes = manifest.encode()?;
+    /// assert_eq!(Manifest::decode(&bytes)?, manifest);
+    /// assert!(Manifest::decode(&bytes[1..]).is_err());
+    /// # Ok::<(), streamwork::ManifestError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// A shape in it cannot be encoded.
+    pub fn encode(&self) -> Result<Vec<u8>, ManifestError> {
+        let body =
+            rmp_serde::to_vec_named(self).map_err(|e| ManifestError::Encode(e.to_string()))?;
+        let mut bytes = Vec::with_capacity(HEADER + body.len());
+        bytes.extend(MAGIC);
+        bytes.extend(VERSION.to_be_bytes());
+        bytes.extend((body.len() as u64).to_be_bytes());
+        let checksum = checksum(&bytes[4..], &body);
+        bytes.extend(checksum.to_be_bytes());
+        bytes.extend(body);
+        Ok(bytes)
+    }
+
+    /// The manifest that was encoded.
+    ///
+    /// # Errors
+    /// The bytes are no manifest, or not all of one, or more than one; or a newer version has written it.
+    pub fn decode(bytes: &[u8]) -> Result<Self, ManifestError> {
+        let damaged = |problem: &str| ManifestError::Damaged(problem.to_owned());
+        let (header, body) =
+            bytes.split_at_checked(HEADER).ok_or_else(|| damaged("it is cut off"))?;
+        let number = |bytes: &[u8]| bytes.iter().fold(0, |n, byte| n << 8 | u64::from(*byte));
+        if header[..4] != MAGIC {
+            return Err(damaged("it does not begin as a manifest does"));
         }
+        if number(&header[6..14]) != body.len() as u64 {
+            return Err(damaged("it is not as long as it says"));
+        }
+        if number(&header[14..]) != u64::from(checksum(&header[4..14], body)) {
+            return Err(damaged("its checksum is wrong"));
+        }
+        let version = number(&header[4..6]);
+        if version != u64::from(VERSION) {
+            return Err(ManifestError::Version { found: version, known: u64::from(VERSION) });
+        }
+        let mut rest = body;
+        let manifest = Self::deserialize(&mut rmp_serde::Deserializer::new(&mut rest))
+            .map_err(|e| damaged(&e.to_string()))?;
+        if rest.is_empty() { Ok(manifest) } else { Err(damaged("something follows it")) }
+    }
+
+    /// The segments that it names, of all components; one that is named twice comes twice.
+    pub fn segments(&self) -> impl Iterator<Item = SegmentRef> {
+        let parts = self.components.iter().flat_map(|component| &component.parts);
+        parts.flat_map(|part| part.chain.iter().copied())
     }
 }
 
-#[cfg(test)]
-impl ComponentManifest {
-    pub(crate) fn empty(name: &str) -> Self {
-        Self {
-            name: name.to_owned(),
-            role: "operator".to_owned(),
-            parallelism: 1,
-            fields: Shape::Nothing,
-            keyed: None,
-            parts: Vec::new(),
-        }
-    }
+/// Why bytes are no manifest, or a manifest no bytes.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ManifestError {
+    /// It cannot be encoded.
+    #[error("the manifest cannot be encoded: {0}")]
+    Encode(String),
+    /// It is not what was written.
+    #[error("the manifest is damaged: {0}")]
+    Damaged(String),
+    /// Another version of this crate has written it.
+    #[error(
+        "the manifest has format {found}, and this version knows format {known}: use a newer one"
+    )]
+    Version {
+        /// Its format.
+        found: u64,
+        /// The format that is known here.
+        known: u64,
+    },
+}
+
+fn checksum(header: &[u8], body: &[u8]) -> u32 {
+    let mut hasher = crc32fast::Hasher::new();
+    hasher.update(header);
+    hasher.update(body);
+    hasher.finalize()
 }
 
 /// Why a checkpoint was taken.
@@ -146,4 +225,38 @@ pub struct PendingCommit {
     pub events: u64,
     /// By what it is committed: the sink's own.
     pub handle: ByteBuf,
+}
+
+#[cfg(test)]
+impl Manifest {
+    pub(crate) fn empty(
+        id: CheckpointId,
+        components: impl IntoIterator<Item = ComponentManifest>,
+    ) -> Self {
+        Self {
+            job: "bench".to_owned(),
+            id,
+            kind: ManifestKind::Periodic,
+            taken_at: 0,
+            run: String::new(),
+            delivery: String::new(),
+            key_groups: 128,
+            components: components.into_iter().collect(),
+            commits: Vec::new(),
+        }
+    }
+}
+
+#[cfg(test)]
+impl ComponentManifest {
+    pub(crate) fn empty(name: &str) -> Self {
+        Self {
+            name: name.to_owned(),
+            role: "operator".to_owned(),
+            parallelism: 1,
+            fields: Shape::Nothing,
+            keyed: None,
+            parts: Vec::new(),
+        }
+    }
 }

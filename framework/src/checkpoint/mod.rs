@@ -6,15 +6,20 @@
 //! which segments it consists of; a checkpoint exists when its manifest is published.
 
 mod alignment;
+mod data_dir;
 mod manifest;
 mod pending;
 mod snapshot;
 mod store;
 
 pub(crate) use alignment::{Alignment, Barrier};
+pub use data_dir::{DataDir, DataDirError, Latest, StoreKind};
 pub use manifest::{
-    ComponentManifest, Manifest, ManifestKind, Part, PartManifest, PendingCommit, SegmentRef,
+    ComponentManifest, Manifest, ManifestError, ManifestKind, Part, PartManifest, PendingCommit,
+    SegmentRef,
 };
 pub(crate) use pending::{Pending, Segments};
 pub(crate) use snapshot::{Change, RestoredComponent, Snapshot};
-pub use store::{CheckpointStore, Generation, SegmentId, StoreError};
+#[cfg(feature = "sled")]
+pub use store::SledStore;
+pub use store::{CheckpointStore, Generation, MemoryStore, SegmentId, StoreError};
