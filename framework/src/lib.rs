@@ -42,7 +42,7 @@
 //!
 //! | feature | default | adds |
 //! |---|---|---|
-//! | `macros` | yes | `#[derive(Event)]`, `#[derive(Component)]`, `#[derive(Key)]` |
+//! | `macros` | yes | `#[derive(Event)]`, `#[derive(Component)]`, `#[derive(Key)]`, `#[derive(State)]` |
 //! | `sled` | yes | `SledStore`: checkpoints on disk, in a sled database |
 //! | `redb` | no | `RedbStore`: checkpoints on disk, in a redb file |
 //! | `test-util` | no | the `testing` module: operators and whole jobs under test, faults on cue |
@@ -67,6 +67,7 @@ mod operator;
 pub mod prelude;
 mod restart;
 mod runtime;
+mod shape;
 mod sink;
 mod source;
 mod state;
@@ -107,6 +108,7 @@ pub use runtime::{
     ComponentTree, Engine, InstanceState, InstanceTree, JobHandle, JobRemote, JobStatus, Outcome,
     SupervisionTree,
 };
+pub use shape::{Change, Difference, Field, Shape, Variant};
 pub use sink::{
     Collect, CsvFiles, Effect, ForEach, Handle, IntoSink, NdjsonFiles, Print, Sink, TryForEach,
 };
@@ -114,9 +116,12 @@ pub use source::{
     Closed, Csv, FromIter, FromStream, FromThread, Generator, Immediate, Lines, Ndjson, Progress,
     Source, Splits, Taker, TcpLines, ThreadEmitter, TryFromStream,
 };
-pub use state::{Keyed, Shape, State};
+pub use state::{
+    FieldReader, FieldWriter, Keyed, KeyedMap, Migration, Old, Reading, Redistribute, Rescaling,
+    State, StateError,
+};
 #[cfg(feature = "macros")]
-pub use streamwork_macros::{Component, Event, Key};
+pub use streamwork_macros::{Component, Event, Key, State};
 pub use time::{Clock, EventTime, ManualClock, Moment, SystemClock, Watermark};
 
 #[cfg(doctest)]

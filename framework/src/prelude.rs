@@ -27,7 +27,7 @@ pub use crate::source::{
     Csv, FromIter, FromStream, FromThread, Generator, Lines, Ndjson, Progress, Source, Splits,
     TcpLines, ThreadEmitter, TryFromStream,
 };
-pub use crate::state::Keyed;
+pub use crate::state::{Keyed, State};
 pub use crate::time::{EventTime, Watermark};
 #[cfg(feature = "macros")]
-pub use streamwork_macros::{Component, Event, Key};
+pub use streamwork_macros::{Component, Event, Key, State};

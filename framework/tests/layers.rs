@@ -7,7 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 const LEVELS: &[&[&str]] = &[
-    &["id", "time", "guard"],
+    &["id", "time", "guard", "shape"],
     &["event", "key", "metrics", "restart"],
     &["state"],
     &["checkpoint"],

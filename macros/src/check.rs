@@ -2,7 +2,7 @@
 
 use crate::attr::{self, Entry, Form};
 use crate::errors::Errors;
-use crate::model::{Component, Event, Key, Rescale, Shape, State, Target};
+use crate::model::{Component, Event, Key, Mark, Rescale, Shape, StateField, Target};
 use crate::name;
 use std::fmt::Display;
 use syn::{
@@ -14,7 +14,7 @@ pub(crate) const COMPONENT: Form = Form { name: "component", example: "name = \"
 pub(crate) const EVENT: Form = Form { name: "event", example: "local" };
 pub(crate) const KEY: Form = Form { name: "key", example: "crate = streamwork" };
 const EVENT_FIELD: Form = Form { name: "event", example: "time" };
-const STATE: Form = Form { name: "state", example: "by_key" };
+const STATE_FIELD: Form = Form { name: "state", example: "by_key" };
 
 /// Checks a component.
 pub(crate) fn component(input: &DeriveInput) -> Result<Component<'_>> {
@@ -49,7 +49,7 @@ pub(crate) fn component(input: &DeriveInput) -> Result<Component<'_>> {
             }
         }
     }
-    for attr in STATE.among(&input.attrs) {
+    for attr in STATE_FIELD.among(&input.attrs) {
         errors.at(attr, "state is kept by field: put `#[state]` on each field to keep");
     }
     let mut state = Vec::new();
@@ -58,8 +58,8 @@ pub(crate) fn component(input: &DeriveInput) -> Result<Component<'_>> {
             errors
                 .at(attr, "`#[component(..)]` belongs on the struct; a field is marked `#[state]`");
         }
-        if let Some(rescale) = state_field(field, &mut errors) {
-            state.push(State { member, ty: &field.ty, rescale });
+        if let Some(mark) = state_field(field, &mut errors) {
+            state.push(StateField { member, ty: &field.ty, mark });
         }
     }
     let target = target(COMPONENT, input);
@@ -112,31 +112,49 @@ fn channel_paths(entry: &Entry, errors: &mut Errors) -> Vec<ExprPath> {
     paths
 }
 
-fn state_field(field: &Field, errors: &mut Errors) -> Option<Rescale> {
-    let mut attrs = STATE.among(&field.attrs);
+fn state_field(field: &Field, errors: &mut Errors) -> Option<Mark> {
+    let mut attrs = STATE_FIELD.among(&field.attrs);
     let first = attrs.next()?;
     for second in attrs {
         errors.at(second, "this field is marked `#[state]` already: keep one of the two");
     }
+    let mut mark = Mark { rescale: Rescale::Refuse, default: false };
     if matches!(first.meta, Meta::Path(_)) {
-        return Some(Rescale::Refuse);
+        return Some(mark);
     }
     let mut rescale = None;
-    for word in STATE.read(first, errors) {
-        word.expect_flag(errors);
+    for word in attr::once(STATE_FIELD.read(first, errors), errors) {
         let meaning = match word.name().as_str() {
             "by_key" => Rescale::ByKey,
             "replicated" => Rescale::Replicated,
+            "redistribute" => Rescale::Redistribute,
+            "default" => {
+                word.expect_flag(errors);
+                mark.default = true;
+                continue;
+            }
+            "serde" | "version" | "migrate" => {
+                let advice = format!(
+                    "`{}` is said of a type: wrap the value in a struct that derives `State` and say it \
+                     there",
+                    word.key
+                );
+                errors.at(&word.key, advice);
+                continue;
+            }
             _ => {
-                unknown(&word, "`#[state(..)]`", "`by_key` or `replicated`", errors);
+                let known = "`by_key`, `replicated` or `redistribute`, and `default`";
+                unknown(&word, "`#[state(..)]` on a component's field", known, errors);
                 continue;
             }
         };
+        word.expect_flag(errors);
         if rescale.replace(meaning).is_some() {
             errors.at(&word.key, "a field is rescaled in one way: keep one of the words");
         }
     }
-    Some(rescale.unwrap_or(Rescale::Refuse))
+    mark.rescale = rescale.unwrap_or(Rescale::Refuse);
+    Some(mark)
 }
 
 /// Checks an event.
@@ -290,18 +308,18 @@ fn fields(input: &DeriveInput) -> Box<dyn Iterator<Item = &Field> + '_> {
     }
 }
 
-fn members(fields: &Fields) -> impl Iterator<Item = (Member, &Field)> {
+pub(crate) fn members(fields: &Fields) -> impl Iterator<Item = (Member, &Field)> {
     fields.members().zip(fields)
 }
 
-fn expect_crate(entry: &Entry, errors: &mut Errors) {
+pub(crate) fn expect_crate(entry: &Entry, errors: &mut Errors) {
     if entry.path().is_none() {
         entry.refuse("the crate is a path, without quotes: write `crate = ::streamwork`", errors);
     }
 }
 
 /// Refuses lifetimes where the trait asks for `'static`.
-fn expect_owned(target: &Target<'_>, what: &str, errors: &mut Errors) {
+pub(crate) fn expect_owned(target: &Target<'_>, what: &str, errors: &mut Errors) {
     for param in target.generics.lifetimes() {
         let lifetime = &param.lifetime;
         let advice = format!("{what} outlives what is borrowed for `{lifetime}`: own it instead");
@@ -309,6 +327,6 @@ fn expect_owned(target: &Target<'_>, what: &str, errors: &mut Errors) {
     }
 }
 
-fn unknown(entry: &Entry, place: impl Display, known: &str, errors: &mut Errors) {
+pub(crate) fn unknown(entry: &Entry, place: impl Display, known: &str, errors: &mut Errors) {
     errors.at(&entry.key, format_args!("unknown key `{}`: {place} takes {known}", entry.key));
 }

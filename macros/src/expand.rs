@@ -1,12 +1,14 @@
 //! Writes the impls.
 
-use crate::model::{Component, Event, Key, Rescale, Shape, State, Target};
+use crate::expand_state::typed;
+use crate::model::{Component, Event, Key, Rescale, Shape, StateField, Target};
+use crate::serde::Serde;
 use crate::{bounds, check, fallback, name};
 use proc_macro2::{Literal, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
 use syn::ext::IdentExt;
 use syn::spanned::Spanned;
-use syn::{DeriveInput, Field, Ident, Member, Type, Variant, parse_quote};
+use syn::{DeriveInput, Field, Fields, Ident, Index, Member, Path, Type, Variant, parse_quote};
 
 /// The impl of `Component`, or the errors.
 pub(crate) fn component(input: &DeriveInput) -> TokenStream {
@@ -37,8 +39,15 @@ fn component_impl(component: &Component<'_>) -> TokenStream {
     let Target { ident, generics, types, krate } = target;
     let movable = quote!(::core::marker::Send + 'static);
     let mut bounded = bounds::with(generics, types, &movable);
-    for ty in state.iter().map(|field| field.ty).filter(|ty| bounds::is_generic(ty, generics)) {
-        let kept = parse_quote!(#ty: ::core::clone::Clone + #movable);
+    for field in state.iter().filter(|field| bounds::is_generic(field.ty, generics)) {
+        let ty = field.ty;
+        let map = match field.mark.rescale {
+            Rescale::ByKey => Some(quote!(+ #krate::KeyedMap)),
+            Rescale::Redistribute => Some(quote!(+ #krate::Redistribute)),
+            Rescale::Refuse | Rescale::Replicated => None,
+        };
+        let default = field.mark.default.then(|| quote!(+ ::core::default::Default));
+        let kept = parse_quote!(#ty: ::core::clone::Clone + #krate::State #map #default);
         bounded.make_where_clause().predicates.push(kept);
     }
     let (impl_generics, ty_generics, where_clause) = bounded.split_for_impl();
@@ -72,7 +81,7 @@ fn component_impl(component: &Component<'_>) -> TokenStream {
 }
 
 /// What concerns the fields that are kept.
-fn state_items(state: &[State<'_>], target: &Target<'_>) -> TokenStream {
+fn state_items(state: &[StateField<'_>], target: &Target<'_>) -> TokenStream {
     if state.is_empty() {
         return quote! {
             type Saved = ();
@@ -87,36 +96,84 @@ fn state_items(state: &[State<'_>], target: &Target<'_>) -> TokenStream {
     let saved = quote_spanned!(target.ident.span()=> (#(#types,)*));
     let krate = &target.krate;
     let described = state.iter().map(|field| described(field, krate));
+    let indices = (0..state.len()).map(Index::from);
+    let names = state.iter().map(|field| member_name(&field.member));
+    let puts = state.iter().map(|field| match field.mark.rescale {
+        Rescale::ByKey => quote!(put_by_key),
+        Rescale::Refuse | Rescale::Replicated | Rescale::Redistribute => quote!(put),
+    });
+    let takes = state.iter().enumerate().map(|(i, field)| take(i, field));
     quote! {
         type Saved = #saved;
         const STATE: &'static [#krate::StateField] = &[#(#described),*];
+        const BY_FIELD: bool = true;
         fn save(&self) -> #saved {
             (#(<#types as ::core::clone::Clone>::clone(&self.#members),)*)
         }
         fn load(&mut self, saved: #saved) {
             (#(self.#members,)*) = saved;
         }
+        fn encode(
+            saved: &#saved,
+            fields: &mut #krate::FieldWriter,
+        ) -> ::core::result::Result<(), #krate::StateError> {
+            #(fields.#puts(#names, &saved.#indices)?;)*
+            ::core::result::Result::Ok(())
+        }
+        fn decode(
+            fields: &#krate::FieldReader<'_>,
+        ) -> ::core::result::Result<#saved, #krate::StateError> {
+            let state = <Self as #krate::Component>::STATE;
+            fields.check(state)?;
+            ::core::result::Result::Ok((#(#takes,)*))
+        }
     }
 }
 
-fn described(field: &State<'_>, krate: &syn::Path) -> TokenStream {
-    let name = match &field.member {
+/// Reads one field.
+fn take(index: usize, field: &StateField<'_>) -> TokenStream {
+    let ty = field.ty;
+    let how = match field.mark.rescale {
+        Rescale::Refuse => quote!(plain),
+        Rescale::ByKey => quote!(by_key),
+        Rescale::Replicated => quote!(replicated),
+        Rescale::Redistribute => quote!(redistribute),
+    };
+    let default = if field.mark.default {
+        quote_spanned! {ty.span()=>
+            ::core::option::Option::Some(<#ty as ::core::default::Default>::default)
+        }
+    } else {
+        quote!(::core::option::Option::None)
+    };
+    let index = Literal::usize_unsuffixed(index);
+    quote!(fields.#how::<#ty>(&state[#index], #default)?)
+}
+
+fn member_name(member: &Member) -> String {
+    match member {
         Member::Named(name) => name.unraw().to_string(),
         Member::Unnamed(index) => index.index.to_string(),
-    };
-    let type_name = name::written(field.ty);
-    let rescale = match field.rescale {
-        Rescale::Refuse => quote!(Refuse),
-        Rescale::ByKey => quote!(ByKey),
-        Rescale::Replicated => quote!(Replicated),
-    };
-    quote! {
-        #krate::StateField {
-            name: #name,
-            type_name: #type_name,
-            rescale: #krate::Rescale::#rescale,
-        }
     }
+}
+
+fn described(field: &StateField<'_>, krate: &Path) -> TokenStream {
+    let ty = field.ty;
+    let (name, type_name) = (member_name(&field.member), name::written(ty));
+    let rescale = match field.mark.rescale {
+        Rescale::ByKey => None,
+        Rescale::Refuse => Some(quote!(Refuse)),
+        Rescale::Replicated => Some(quote!(Replicated)),
+        Rescale::Redistribute => Some(quote!(Redistribute)),
+    };
+    let default = field.mark.default.then(|| quote!(.or_default()));
+    let field = match rescale {
+        None => quote_spanned!(ty.span()=> #krate::StateField::by_key::<#ty>(#name, #type_name)),
+        Some(rescale) => quote_spanned! {ty.span()=>
+            #krate::StateField::new::<#ty>(#name, #type_name, #krate::Rescale::#rescale)
+        },
+    };
+    quote!(#field #default)
 }
 
 fn event_impl(event: &Event<'_>) -> TokenStream {
@@ -171,6 +228,8 @@ fn key_impl(key: &Key<'_>) -> TokenStream {
     let Key { target: Target { ident, generics, types, krate }, shape } = key;
     let bounded = bounds::with(generics, types, &quote!(#krate::Key));
     let (impl_generics, ty_generics, where_clause) = bounded.split_for_impl();
+    let text = ident.unraw().to_string();
+    let described = typed(&text, &Literal::u32_unsuffixed(0), &key_shape(shape, krate), krate);
     let body = match shape {
         Shape::Struct(fields) => {
             let each = fields.members().zip(*fields).map(|(member, Field { ty, .. })| {
@@ -188,6 +247,54 @@ fn key_impl(key: &Key<'_>) -> TokenStream {
         #[automatically_derived]
         impl #impl_generics #krate::Key for #ident #ty_generics #where_clause {
             fn feed(&self, hasher: &mut #krate::KeyHasher) { #body }
+            fn shape() -> #krate::Shape { #described }
+        }
+    }
+}
+
+fn key_shape(shape: &Shape<'_>, krate: &Path) -> TokenStream {
+    match shape {
+        Shape::Struct(fields) => fields_shape(fields, krate),
+        Shape::Enum(variants) => {
+            let mut named: Vec<(String, &Variant)> = variants
+                .iter()
+                .map(|variant| (variant.ident.unraw().to_string(), *variant))
+                .collect();
+            // Their order means nothing to the hash.
+            named.sort_by(|a, b| a.0.cmp(&b.0));
+            let each = named.iter().map(|(name, variant)| {
+                let shape = fields_shape(&variant.fields, krate);
+                quote!(#krate::Variant::new(#name, #shape))
+            });
+            quote!(#krate::Shape::Enum(::std::vec![#(#each),*]))
+        }
+    }
+}
+
+fn fields_shape(fields: &Fields, krate: &Path) -> TokenStream {
+    let shape = |field: &Field| {
+        let ty = &field.ty;
+        quote!(<#ty as #krate::Key>::shape())
+    };
+    match fields {
+        Fields::Unit => quote!(#krate::Shape::Unit),
+        Fields::Unnamed(all) if all.unnamed.len() == 1 => {
+            let inner = shape(&all.unnamed[0]);
+            quote!(#krate::Shape::Newtype(::std::boxed::Box::new(#inner)))
+        }
+        Fields::Unnamed(all) => {
+            let shapes = all.unnamed.iter().map(shape);
+            quote!(#krate::Shape::Tuple(::std::vec![#(#shapes),*]))
+        }
+        Fields::Named(all) => {
+            let each = fields.members().zip(&all.named).map(|(member, field)| {
+                // As the key is saved: a field can be called differently and keep its name there.
+                let saved = Serde::read(&field.attrs).rename;
+                let name = saved.unwrap_or_else(|| member_name(&member));
+                let shape = shape(field);
+                quote!(#krate::Field::new(#name, #shape))
+            });
+            quote!(#krate::Shape::Struct(::std::vec![#(#each),*]))
         }
     }
 }

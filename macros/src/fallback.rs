@@ -2,8 +2,8 @@
 //! type is used add no errors of their own.
 
 use crate::attr::Form;
-use crate::check;
 use crate::model::Target;
+use crate::{check, check_state};
 use proc_macro2::TokenStream;
 use quote::quote;
 use syn::{DeriveInput, Error, parse_quote};
@@ -26,8 +26,18 @@ pub(crate) fn event(input: &DeriveInput, error: &Error) -> TokenStream {
 
 pub(crate) fn key(input: &DeriveInput, error: &Error) -> TokenStream {
     let Target { krate, .. } = check::target(check::KEY, input);
-    let body = quote!(fn feed(&self, _: &mut #krate::KeyHasher) { ::core::unreachable!() });
+    let body = quote! {
+        fn feed(&self, _: &mut #krate::KeyHasher) { ::core::unreachable!() }
+        fn shape() -> #krate::Shape { ::core::unreachable!() }
+    };
     stub(input, error, check::KEY, &quote!(Key), &quote!(::core::cmp::Eq), &body)
+}
+
+pub(crate) fn state(input: &DeriveInput, error: &Error) -> TokenStream {
+    let Target { krate, .. } = check::target(check_state::STATE, input);
+    let bound = quote!(#krate::Storable + ::core::marker::Send + 'static);
+    let body = quote!(fn shape() -> #krate::Shape { ::core::unreachable!() });
+    stub(input, error, check_state::STATE, &quote!(State), &bound, &body)
 }
 
 fn stub(

@@ -7,11 +7,14 @@
 mod attr;
 mod bounds;
 mod check;
+mod check_state;
 mod errors;
 mod expand;
+mod expand_state;
 mod fallback;
 mod model;
 mod name;
+mod serde;
 
 use proc_macro::TokenStream;
 use syn::{DeriveInput, parse_macro_input};
@@ -186,4 +189,10 @@ pub fn event(input: TokenStream) -> TokenStream {
 #[proc_macro_derive(Key, attributes(key))]
 pub fn key(input: TokenStream) -> TokenStream {
     expand::key(&parse_macro_input!(input as DeriveInput)).into()
+}
+
+/// Makes a struct or an enum state: what is kept in a checkpoint.
+#[proc_macro_derive(State, attributes(state, serde))]
+pub fn state(input: TokenStream) -> TokenStream {
+    expand_state::state(&parse_macro_input!(input as DeriveInput)).into()
 }

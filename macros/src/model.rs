@@ -24,23 +24,31 @@ pub(crate) struct Component<'a> {
     pub(crate) blocking: bool,
     /// The constants of its channels.
     pub(crate) channels: Vec<ExprPath>,
-    pub(crate) state: Vec<State<'a>>,
+    pub(crate) state: Vec<StateField<'a>>,
 }
 
 /// A field marked `#[state]`.
 #[derive(Debug)]
-pub(crate) struct State<'a> {
+pub(crate) struct StateField<'a> {
     pub(crate) member: Member,
     pub(crate) ty: &'a Type,
-    pub(crate) rescale: Rescale,
+    pub(crate) mark: Mark,
 }
 
-/// The word in `#[state(..)]`.
+/// What stands in `#[state(..)]` on a field of a component.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Mark {
+    pub(crate) rescale: Rescale,
+    pub(crate) default: bool,
+}
+
+/// What becomes of a field when the parallelism changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Rescale {
     Refuse,
     ByKey,
     Replicated,
+    Redistribute,
 }
 
 /// A type that is an event.
@@ -67,4 +75,52 @@ pub(crate) struct Key<'a> {
 pub(crate) enum Shape<'a> {
     Struct(&'a Fields),
     Enum(Vec<&'a Variant>),
+}
+
+/// A type that is kept.
+#[derive(Debug)]
+pub(crate) struct State<'a> {
+    pub(crate) target: Target<'a>,
+    pub(crate) version: u32,
+    /// The function that reads what a lower version wrote.
+    pub(crate) migrate: Option<ExprPath>,
+    pub(crate) body: Body<'a>,
+}
+
+/// What a type that is kept is made of.
+#[derive(Debug)]
+pub(crate) enum Body<'a> {
+    /// It is taken as it is.
+    Opaque,
+    Struct(Parts<'a>),
+    Enum(Vec<Alternative<'a>>),
+}
+
+/// A variant of an enum that is kept.
+#[derive(Debug)]
+pub(crate) struct Alternative<'a> {
+    pub(crate) name: String,
+    pub(crate) aliases: Vec<String>,
+    pub(crate) parts: Parts<'a>,
+}
+
+/// The fields of a struct or of a variant.
+#[derive(Debug)]
+pub(crate) enum Parts<'a> {
+    Unit,
+    Newtype(Part<'a>),
+    Tuple(Vec<Part<'a>>),
+    Named(Vec<Part<'a>>),
+}
+
+/// A field that is written.
+#[derive(Debug)]
+pub(crate) struct Part<'a> {
+    pub(crate) name: String,
+    pub(crate) aliases: Vec<String>,
+    pub(crate) ty: &'a Type,
+    /// Its version, if it is taken as it is.
+    pub(crate) opaque: Option<u32>,
+    pub(crate) default: bool,
+    pub(crate) left_out: bool,
 }

@@ -3,11 +3,14 @@
 
 mod mark;
 
+pub use crate::state::{Rescale, StateField};
 pub(crate) use mark::is_mark;
 pub use mark::{Fatal, Malformed};
 
 use crate::channel::ChannelInfo;
 use crate::id::InstanceId;
+use crate::shape::{Difference, Shape};
+use crate::state::{self, FieldReader, FieldWriter, Reading, State, StateError};
 use crate::time::Clock;
 use std::error::Error as StdError;
 use std::sync::Arc;
@@ -43,9 +46,9 @@ pub type Result<T, E = BoxError> = std::result::Result<T, E>;
     note = "add `#[derive(Component)]` to the struct"
 )]
 pub trait Component: Send + 'static {
-    /// A copy of the fields marked `#[state]`. The engine takes it of a source after each `next`; it
-    /// takes none of operators and sinks in this version.
-    type Saved: Clone + Send + 'static;
+    /// A copy of the fields marked `#[state]`. The engine takes it of a source after each `next`, and of
+    /// operators and sinks at each checkpoint.
+    type Saved: Clone + State;
 
     /// The fields marked `#[state]`; [`StateField`] says what the mark does.
     const STATE: &'static [StateField] = &[];
@@ -71,6 +74,40 @@ pub trait Component: Send + 'static {
 
     /// Puts a state back.
     fn load(&mut self, saved: Self::Saved);
+
+    /// Whether what is saved is written and read by the names of the fields in [`STATE`](Self::STATE), as
+    /// the derive does it. A component around another passes this on, with `STATE`, `encode` and `decode`.
+    #[doc(hidden)]
+    const BY_FIELD: bool = false;
+
+    /// Writes what was saved.
+    #[doc(hidden)]
+    fn encode(saved: &Self::Saved, fields: &mut FieldWriter) -> Result<(), StateError> {
+        fields.put_whole(saved)
+    }
+
+    /// Reads what was written, for one instance of now.
+    #[doc(hidden)]
+    fn decode(fields: &FieldReader<'_>) -> Result<Self::Saved, StateError> {
+        fields.whole()
+    }
+
+    /// What is saved is made of.
+    #[doc(hidden)]
+    fn state_shape() -> Shape {
+        if Self::BY_FIELD { state::shape_of(Self::STATE) } else { Self::Saved::shape() }
+    }
+
+    /// Whether it can be read from what has this shape. Asked before anything is read.
+    #[doc(hidden)]
+    fn compare_state(old: &Shape) -> Result<(), Vec<Difference>> {
+        let is_stateless = Self::STATE.is_empty() && Self::Saved::shape() == Shape::Nothing;
+        if Self::BY_FIELD || is_stateless {
+            state::compare(old, Self::STATE)
+        } else {
+            Reading::<Self::Saved>::of(old).map(drop)
+        }
+    }
 }
 
 /// What becomes of an event that user code returns an error for. Set it with `.on_error(..)` on a stage
@@ -96,63 +133,6 @@ pub enum OnError {
     Skip,
     /// The job fails with it.
     Fail,
-}
-
-/// One field marked `#[state]`.
-///
-/// In a source the marked fields are the position that it is built anew at. In an operator or a sink
-/// they are only described in this version: a panic loses them, and nothing is saved yet.
-///
-/// ```
-/// use streamwork::{Component, Rescale};
-///
-/// #[derive(Component)]
-/// struct Tail {
-///     #[state]
-///     offset: u64,
-/// }
-///
-/// let [offset] = Tail::STATE else { panic!() };
-/// assert_eq!((offset.name, offset.type_name, offset.rescale), ("offset", "u64", Rescale::Refuse));
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct StateField {
-    /// The field's name.
-    pub name: &'static str,
-    /// Its type as it is written in the source.
-    pub type_name: &'static str,
-    /// What becomes of it when the parallelism changes.
-    pub rescale: Rescale,
-}
-
-/// What is to become of a state field when the parallelism changes. It is only described in this
-/// version: nothing is saved from one run to the next, so nothing is rescaled.
-///
-/// ```
-/// use std::collections::HashMap;
-/// use streamwork::{Component, Rescale};
-///
-/// #[derive(Component)]
-/// struct Counter {
-///     #[state(by_key)]
-///     counts: HashMap<String, u64>,
-///     #[state(replicated)]
-///     limit: u64,
-/// }
-///
-/// assert_eq!(Counter::STATE[0].rescale, Rescale::ByKey);
-/// assert_eq!(Counter::STATE[1].rescale, Rescale::Replicated);
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-#[non_exhaustive]
-pub enum Rescale {
-    /// `#[state]`: another parallelism is to be refused.
-    #[default]
-    Refuse,
-    /// `#[state(by_key)]`: a map whose entries are to move with their keys.
-    ByKey,
-    /// `#[state(replicated)]`: the same on every instance.
-    Replicated,
 }
 
 /// Where an instance stands: handed to `setup` before its first event.

@@ -225,7 +225,7 @@ impl<'a> Restorer<'a> {
         if size_of::<C::Saved>() == 0 {
             return Ok(());
         }
-        let fields: Vec<&[u8]> = instances.iter().map(|instance| &*instance.fields).collect();
+        let fields: Vec<&[u8]> = instances.iter().map(|instance| instance.fields.as_slice()).collect();
         let Seating { component: name, index, parallelism } = &self.seating;
         let to = Rescaling {
             index: *index,

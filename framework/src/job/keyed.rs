@@ -11,6 +11,7 @@ use crate::grouping::FieldsBy;
 use crate::instance::KeyedLogic;
 use crate::key::{Key, KeyBy, KeyOn, KeySelector};
 use crate::operator::{Fold, KeyedOperator};
+use crate::state::State;
 use crate::step::Steps;
 use std::borrow::Borrow;
 use std::fmt;
@@ -121,7 +122,7 @@ impl<T: Event, S: KeySelector<T>> KeyedStream<T, S> {
     where
         S::Key: ToOwned<Owned = K>,
         K: Key + Event + Storable + Borrow<S::Key>,
-        A: Event + Storable,
+        A: Event + State,
         F: Fn(&mut A, &T) + Clone + Send + 'static,
     {
         self.apply(Fold::new(initial, step))

@@ -10,6 +10,8 @@ mod types;
 pub use hasher::KeyHasher;
 pub use selector::{KeyBy, KeyOn, KeySelector};
 
+use crate::shape::Shape;
+
 /// A value that events can be grouped by.
 ///
 /// Its hash is this crate's own and fixed for ever: unlike std's `Hash` it does not change with the
@@ -36,6 +38,16 @@ pub use selector::{KeyBy, KeyOn, KeySelector};
 pub trait Key: Eq {
     /// Feeds the value into `hasher`. Equal values must feed the same. [`KeyHasher`] has an example.
     fn feed(&self, hasher: &mut KeyHasher);
+
+    /// What it is made of. State that was saved by keys is found again only by keys of the same
+    /// [text](Shape#impl-Display-for-Shape); `str` and `String` are alike.
+    ///
+    /// ```
+    /// use streamwork::Key;
+    ///
+    /// assert_eq!(<(u32, &str) as Key>::shape().to_string(), "(u32, string)");
+    /// ```
+    fn shape() -> Shape;
 }
 
 /// The stable hash of a key.

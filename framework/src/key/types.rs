@@ -1,12 +1,18 @@
 //! The standard library's types as keys.
 
 use super::{Key, KeyHasher};
+use crate::shape::Shape;
 use std::borrow::Cow;
 use std::rc::Rc;
 use std::sync::Arc;
 
 macro_rules! word {
-    ($($t:ty as $via:ty),* $(,)?) => { $(impl Key for $t {
+    ($($t:ident as $via:ty),* $(,)?) => { $(impl Key for $t {
+        fn shape() -> Shape {
+            Shape::plain(stringify!($t))
+        }
+
+
         #[inline]
         fn feed(&self, hasher: &mut KeyHasher) {
             #[expect(
@@ -24,6 +30,10 @@ word!(bool as u64, char as u64, u8 as u64, u16 as u64, u32 as u64, u64 as u64, u
 word!(i8 as i64, i16 as i64, i32 as i64, i64 as i64, isize as i64);
 
 impl Key for u128 {
+    fn shape() -> Shape {
+        Shape::plain("u128")
+    }
+
     fn feed(&self, hasher: &mut KeyHasher) {
         hasher.word(*self as u64);
         hasher.word((*self >> 64) as u64);
@@ -31,16 +41,28 @@ impl Key for u128 {
 }
 
 impl Key for i128 {
+    fn shape() -> Shape {
+        Shape::plain("i128")
+    }
+
     fn feed(&self, hasher: &mut KeyHasher) {
         self.cast_unsigned().feed(hasher);
     }
 }
 
 impl Key for () {
+    fn shape() -> Shape {
+        Shape::Nothing
+    }
+
     fn feed(&self, _: &mut KeyHasher) {}
 }
 
 impl Key for str {
+    fn shape() -> Shape {
+        Shape::plain("string")
+    }
+
     #[inline]
     fn feed(&self, hasher: &mut KeyHasher) {
         hasher.bytes(self.as_bytes());
@@ -48,6 +70,10 @@ impl Key for str {
 }
 
 impl Key for String {
+    fn shape() -> Shape {
+        Shape::plain("string")
+    }
+
     #[inline]
     fn feed(&self, hasher: &mut KeyHasher) {
         self.as_str().feed(hasher);
@@ -55,18 +81,30 @@ impl Key for String {
 }
 
 impl Key for uuid::Uuid {
+    fn shape() -> Shape {
+        Shape::plain("uuid")
+    }
+
     fn feed(&self, hasher: &mut KeyHasher) {
         self.as_u128().feed(hasher);
     }
 }
 
 impl Key for crate::time::EventTime {
+    fn shape() -> Shape {
+        Shape::plain("event-time")
+    }
+
     fn feed(&self, hasher: &mut KeyHasher) {
         self.as_millis().feed(hasher);
     }
 }
 
 impl<K: Key> Key for [K] {
+    fn shape() -> Shape {
+        Shape::List(Box::new(K::shape()))
+    }
+
     fn feed(&self, hasher: &mut KeyHasher) {
         hasher.word(self.len() as u64);
         self.iter().for_each(|k| k.feed(hasher));
@@ -74,18 +112,30 @@ impl<K: Key> Key for [K] {
 }
 
 impl<K: Key, const N: usize> Key for [K; N] {
+    fn shape() -> Shape {
+        Shape::Array(Box::new(K::shape()), N)
+    }
+
     fn feed(&self, hasher: &mut KeyHasher) {
         self.as_slice().feed(hasher);
     }
 }
 
 impl<K: Key> Key for Vec<K> {
+    fn shape() -> Shape {
+        <[K]>::shape()
+    }
+
     fn feed(&self, hasher: &mut KeyHasher) {
         self.as_slice().feed(hasher);
     }
 }
 
 impl<K: Key> Key for Option<K> {
+    fn shape() -> Shape {
+        Shape::Option(Box::new(K::shape()))
+    }
+
     fn feed(&self, hasher: &mut KeyHasher) {
         hasher.word(u64::from(self.is_some()));
         if let Some(key) = self {
@@ -96,6 +146,10 @@ impl<K: Key> Key for Option<K> {
 
 macro_rules! pointer {
     ($($t:ty),*) => { $(impl<K: Key + ?Sized> Key for $t {
+        fn shape() -> Shape {
+            K::shape()
+        }
+
         #[inline]
         fn feed(&self, hasher: &mut KeyHasher) {
             (**self).feed(hasher);
@@ -106,6 +160,10 @@ macro_rules! pointer {
 pointer!(&K, Box<K>, Rc<K>, Arc<K>);
 
 impl<K: Key + ToOwned + ?Sized> Key for Cow<'_, K> {
+    fn shape() -> Shape {
+        K::shape()
+    }
+
     fn feed(&self, hasher: &mut KeyHasher) {
         (**self).feed(hasher);
     }
@@ -114,6 +172,10 @@ impl<K: Key + ToOwned + ?Sized> Key for Cow<'_, K> {
 macro_rules! tuple {
     ($($name:ident)+) => {
         impl<$($name: Key),+> Key for ($($name,)+) {
+            fn shape() -> Shape {
+                Shape::Tuple(vec![$($name::shape()),+])
+            }
+
             #[inline]
             fn feed(&self, hasher: &mut KeyHasher) {
                 #[expect(non_snake_case, reason = "the type's name serves as the variable's")]

@@ -5,7 +5,7 @@ use crate::component::{Component, Result};
 use crate::emitter::Emitter;
 use crate::event::{Event, Storable};
 use crate::key::Key;
-use crate::state::Keyed;
+use crate::state::{Keyed, State};
 use std::fmt;
 use std::marker::PhantomData;
 
@@ -45,23 +45,24 @@ impl<K, T, A, F> KeyedOperator for Fold<K, T, A, F>
 where
     K: Key + Event + Storable,
     T: Event,
-    A: Event + Storable,
+    A: Event + State,
     F: Fn(&mut A, &T) + Clone + Send + 'static,
 {
     type Key = K;
     type In = T;
     type Out = (K, A);
-    type State = Option<A>;
+    /// In a tuple, since an aggregate that is an option could not be told from none.
+    type State = Option<(A,)>;
 
     #[inline]
     fn apply(
         &mut self,
         key: &K,
         event: T,
-        state: &mut Keyed<Option<A>>,
+        state: &mut Keyed<Option<(A,)>>,
         out: &mut Emitter<(K, A)>,
     ) -> Result<()> {
-        let aggregate = state.get_or_insert_with(|| self.initial.clone());
+        let (aggregate,) = state.get_or_insert_with(|| (self.initial.clone(),));
         (self.step)(aggregate, &event);
         out.emit((key.clone(), aggregate.clone()));
         Ok(())

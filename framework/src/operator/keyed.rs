@@ -4,7 +4,7 @@ use crate::component::{Component, Context, Result};
 use crate::emitter::Emitter;
 use crate::event::{Event, Storable};
 use crate::key::Key;
-use crate::state::Keyed;
+use crate::state::{Keyed, State};
 
 /// An operator of a keyed stream: with each event it gets the state of the event's key.
 ///
@@ -61,7 +61,7 @@ pub trait KeyedOperator: Component {
     /// What it emits; [`Nothing`](crate::Nothing) if it never does.
     type Out: Event;
     /// What it remembers of a key; a key begins with the default.
-    type State: Default + Storable + Send + 'static;
+    type State: Default + State;
 
     /// Called once before the first event, and again after a restart.
     ///

@@ -4,7 +4,7 @@ use crate::component::{Component, Context, Result};
 use crate::emitter::Emitter;
 use crate::event::{Event, Storable};
 use crate::key::Key;
-use crate::state::Keyed;
+use crate::state::{Keyed, State};
 
 /// An operator with two inputs. Between the two there is no order; each for itself keeps its own.
 ///
@@ -170,7 +170,7 @@ pub trait KeyedTwoInput: Component {
     /// What it emits.
     type Out: Event;
     /// What it remembers of a key; a key begins with the default.
-    type State: Default + Storable + Send + 'static;
+    type State: Default + State;
 
     /// Called once before the first event, and again after a restart.
     ///

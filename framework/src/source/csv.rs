@@ -2,12 +2,13 @@
 
 use super::cutter::Cutter;
 use super::feed::Head;
-use super::intake::{Intake, STATE, Saved};
+use super::intake::{self, Intake, STATE, Saved};
 use super::row::Rows;
 use super::{Progress, Source, Splits};
 use crate::component::{Component, Context, Result, StateField};
 use crate::emitter::Emitter;
 use crate::event::Event;
+use crate::state::{FieldReader, FieldWriter, StateError};
 use serde::de::DeserializeOwned;
 use std::fmt;
 use std::marker::PhantomData;
@@ -222,6 +223,8 @@ impl<T: Event> Component for Csv<T> {
 
     const STATE: &'static [StateField] = STATE;
 
+    const BY_FIELD: bool = true;
+
     fn name(&self) -> &str {
         "csv"
     }
@@ -232,6 +235,14 @@ impl<T: Event> Component for Csv<T> {
 
     fn load(&mut self, saved: Saved) {
         self.intake.load(saved);
+    }
+
+    fn encode(saved: &Saved, fields: &mut FieldWriter) -> Result<(), StateError> {
+        intake::encode(saved, fields)
+    }
+
+    fn decode(fields: &FieldReader<'_>) -> Result<Saved, StateError> {
+        intake::decode(fields)
     }
 }
 

@@ -4,6 +4,7 @@ use super::{Immediate, Progress, Source, Splits, Taker};
 use crate::component::{Component, Context, Rescale, Result, StateField};
 use crate::emitter::Emitter;
 use crate::event::Event;
+use crate::state::{FieldReader, FieldWriter, StateError};
 use std::fmt;
 
 /// Makes event n by calling a function with a number that is random, but the same in every run: a
@@ -194,8 +195,9 @@ impl<F> Generator<F> {
 impl<F: Send + 'static> Component for Generator<F> {
     type Saved = u64;
 
-    const STATE: &'static [StateField] =
-        &[StateField { name: "made", type_name: "u64", rescale: Rescale::Refuse }];
+    const STATE: &'static [StateField] = &[StateField::new::<u64>("made", "u64", Rescale::Refuse)];
+
+    const BY_FIELD: bool = true;
 
     fn name(&self) -> &str {
         "generator"
@@ -207,6 +209,15 @@ impl<F: Send + 'static> Component for Generator<F> {
 
     fn load(&mut self, made: u64) {
         self.made = made;
+    }
+
+    fn encode(made: &u64, fields: &mut FieldWriter) -> Result<(), StateError> {
+        fields.put("made", made)
+    }
+
+    fn decode(fields: &FieldReader<'_>) -> Result<u64, StateError> {
+        fields.check(Self::STATE)?;
+        fields.plain(&Self::STATE[0], None)
     }
 }
 

@@ -9,6 +9,7 @@ use super::reader;
 use super::{Progress, Splits};
 use crate::component::{BoxError, Context, Fatal, Rescale, Result, StateField};
 use crate::emitter::Emitter;
+use crate::state::{FieldReader, FieldWriter, StateError};
 use std::ffi::OsString;
 use std::fmt;
 use std::fs::File;
@@ -66,10 +67,24 @@ pub(super) type Saved = (Option<OsString>, u64, u64);
 
 /// The fields of [`Saved`].
 pub(super) const STATE: &[StateField] = &[
-    StateField { name: "file", type_name: "Option<OsString>", rescale: Rescale::Refuse },
-    StateField { name: "offset", type_name: "u64", rescale: Rescale::Refuse },
-    StateField { name: "lines", type_name: "u64", rescale: Rescale::Refuse },
+    StateField::new::<Option<OsString>>("file", "Option<OsString>", Rescale::Refuse),
+    StateField::new::<u64>("offset", "u64", Rescale::Refuse),
+    StateField::new::<u64>("lines", "u64", Rescale::Refuse),
 ];
+
+/// Writes a position.
+pub(super) fn encode(saved: &Saved, fields: &mut FieldWriter) -> Result<(), StateError> {
+    fields.put("file", &saved.0)?;
+    fields.put("offset", &saved.1)?;
+    fields.put("lines", &saved.2)
+}
+
+/// Reads a position.
+pub(super) fn decode(fields: &FieldReader<'_>) -> Result<Saved, StateError> {
+    fields.check(STATE)?;
+    let [file, offset, lines] = STATE else { unreachable!("STATE has three fields") };
+    Ok((fields.plain(file, None)?, fields.plain(offset, None)?, fields.plain(lines, None)?))
+}
 
 /// An input on its way into a source: bytes come in through a thread, pieces go out.
 ///

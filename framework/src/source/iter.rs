@@ -4,6 +4,7 @@ use super::{Immediate, Progress, Source, Splits, Taker};
 use crate::component::{Component, Context, Rescale, Result, StateField};
 use crate::emitter::Emitter;
 use crate::event::Event;
+use crate::state::{FieldReader, FieldWriter, StateError};
 use std::fmt;
 
 /// Emits what an iterator yields. Of p instances, instance i takes the items i, i + p, i + 2p, ...
@@ -82,8 +83,9 @@ where
 {
     type Saved = u64;
 
-    const STATE: &'static [StateField] =
-        &[StateField { name: "taken", type_name: "u64", rescale: Rescale::Refuse }];
+    const STATE: &'static [StateField] = &[StateField::new::<u64>("taken", "u64", Rescale::Refuse)];
+
+    const BY_FIELD: bool = true;
 
     fn name(&self) -> &str {
         "from-iter"
@@ -95,6 +97,15 @@ where
 
     fn load(&mut self, taken: u64) {
         self.taken = taken;
+    }
+
+    fn encode(taken: &u64, fields: &mut FieldWriter) -> Result<(), StateError> {
+        fields.put("taken", taken)
+    }
+
+    fn decode(fields: &FieldReader<'_>) -> Result<u64, StateError> {
+        fields.check(Self::STATE)?;
+        fields.plain(&Self::STATE[0], None)
     }
 }
 

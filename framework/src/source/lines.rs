@@ -1,10 +1,11 @@
 //! The lines of a file, of all files of a directory, or of standard input.
 
 use super::cutter::BadLine;
-use super::intake::{Intake, STATE, Saved};
+use super::intake::{self, Intake, STATE, Saved};
 use super::{Progress, Source, Splits};
 use crate::component::{Component, Context, Result, StateField};
 use crate::emitter::Emitter;
+use crate::state::{FieldReader, FieldWriter, StateError};
 use std::path::Path;
 
 /// Emits the lines of a file, of each file of a directory, or of standard input, as `String`s.
@@ -157,6 +158,8 @@ impl Component for Lines {
 
     const STATE: &'static [StateField] = STATE;
 
+    const BY_FIELD: bool = true;
+
     fn name(&self) -> &str {
         "lines"
     }
@@ -167,6 +170,14 @@ impl Component for Lines {
 
     fn load(&mut self, saved: Saved) {
         self.intake.load(saved);
+    }
+
+    fn encode(saved: &Saved, fields: &mut FieldWriter) -> Result<(), StateError> {
+        intake::encode(saved, fields)
+    }
+
+    fn decode(fields: &FieldReader<'_>) -> Result<Saved, StateError> {
+        intake::decode(fields)
     }
 }
 

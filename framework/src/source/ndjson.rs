@@ -1,12 +1,13 @@
 //! A JSON value on each line.
 
 use super::cutter::Cutter;
-use super::intake::{Intake, STATE, Saved};
+use super::intake::{self, Intake, STATE, Saved};
 use super::malformed::{fail, message};
 use super::{Progress, Source, Splits};
 use crate::component::{Component, Context, Malformed, Result, StateField};
 use crate::emitter::Emitter;
 use crate::event::Event;
+use crate::state::{FieldReader, FieldWriter, StateError};
 use serde::de::DeserializeOwned;
 use serde_path_to_error::{Path, Segment};
 use std::fmt;
@@ -222,6 +223,8 @@ impl<T: Event> Component for Ndjson<T> {
 
     const STATE: &'static [StateField] = STATE;
 
+    const BY_FIELD: bool = true;
+
     fn name(&self) -> &str {
         "ndjson"
     }
@@ -232,6 +235,14 @@ impl<T: Event> Component for Ndjson<T> {
 
     fn load(&mut self, saved: Saved) {
         self.intake.load(saved);
+    }
+
+    fn encode(saved: &Saved, fields: &mut FieldWriter) -> Result<(), StateError> {
+        intake::encode(saved, fields)
+    }
+
+    fn decode(fields: &FieldReader<'_>) -> Result<Saved, StateError> {
+        intake::decode(fields)
     }
 }
 

@@ -8,6 +8,7 @@ use crate::operator::{KeyedOperator, KeyedTwoInput, Operator, TwoInput};
 use crate::sink::Sink;
 use crate::source::{Progress, Source, Splits};
 use crate::state::Keyed;
+use crate::state::{FieldReader, FieldWriter, StateError};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::{self, Poll};
@@ -148,6 +149,8 @@ impl<C: Component> Component for Faulty<C> {
     type Saved = C::Saved;
 
     const STATE: &'static [StateField] = C::STATE;
+
+    const BY_FIELD: bool = C::BY_FIELD;
     const BLOCKING: bool = C::BLOCKING;
     const CHANNELS: &'static [ChannelInfo] = C::CHANNELS;
 
@@ -165,6 +168,14 @@ impl<C: Component> Component for Faulty<C> {
 
     fn load(&mut self, saved: C::Saved) {
         self.inner.load(saved);
+    }
+
+    fn encode(saved: &C::Saved, fields: &mut FieldWriter) -> Result<(), StateError> {
+        C::encode(saved, fields)
+    }
+
+    fn decode(fields: &FieldReader<'_>) -> Result<C::Saved, StateError> {
+        C::decode(fields)
     }
 }
 

@@ -6,6 +6,7 @@ use crate::event::Event;
 use crate::guard::{Panic, catch, drop_quietly, raise};
 use crate::instance::losses::Losses;
 use crate::source::{Immediate, Progress, Source, Splits, Taker};
+use crate::state::{FieldReader, FieldWriter, StateError};
 use crate::step::{Failures, Held, Steps};
 use std::fmt;
 use std::mem::needs_drop;
@@ -31,6 +32,8 @@ where
     type Saved = S::Saved;
 
     const STATE: &'static [StateField] = S::STATE;
+
+    const BY_FIELD: bool = S::BY_FIELD;
     const BLOCKING: bool = S::BLOCKING;
 
     fn name(&self) -> &str {
@@ -43,6 +46,14 @@ where
 
     fn load(&mut self, saved: S::Saved) {
         self.source.load(saved);
+    }
+
+    fn encode(saved: &S::Saved, fields: &mut FieldWriter) -> Result<(), StateError> {
+        S::encode(saved, fields)
+    }
+
+    fn decode(fields: &FieldReader<'_>) -> Result<S::Saved, StateError> {
+        S::decode(fields)
     }
 }
 
