@@ -1,0 +1,208 @@
+//! [`Writer`]: the thread that owns the store.
+
+use crate::checkpoint::{
+    CheckpointStore, Generation, Latest, Manifest, Restored, Segments, StoreError, restore,
+};
+use crate::guard::catch;
+use crate::id::CheckpointId;
+use std::error::Error;
+use std::fmt;
+use std::io;
+use std::sync::mpsc;
+use std::thread::JoinHandle;
+
+/// What a writer is to do. Orders are carried out one after the other.
+#[derive(Debug)]
+pub(crate) enum WriterOrder {
+    Put(Segments),
+    Discard(CheckpointId),
+    Publish(Box<Manifest>),
+    Read { region: usize, checkpoint: CheckpointId },
+    Quit,
+}
+
+/// What a writer has to say.
+#[derive(Debug)]
+pub(crate) enum WriterReport {
+    /// What has become of the publication that was ordered.
+    Published(Result<Box<Manifest>, String>),
+    /// What a region goes back to.
+    Read { region: usize, read: Result<Box<Restored>, String> },
+    /// The writer is gone, without having been told so.
+    Died,
+}
+
+/// What a writer does its work with; on a thread of its own, or for a test on that of the caller.
+pub(crate) struct Writing {
+    store: Box<dyn CheckpointStore>,
+    generation: Generation,
+    keep: usize,
+    /// The last number that may be used.
+    reserved: CheckpointId,
+    /// A write of a checkpoint that is on its way has failed.
+    failed: Option<String>,
+    /// Checkpoints that are not to be swept away: what sinks have prepared for them is not committed.
+    needed: Vec<CheckpointId>,
+}
+
+impl fmt::Debug for Writing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Writing").field("store", &self.store).finish_non_exhaustive()
+    }
+}
+
+impl Writing {
+    /// Numbers that are reserved at once.
+    const NUMBERS: u64 = 1_024;
+
+    /// Takes a store, and the first number that no checkpoint of it has had.
+    ///
+    /// # Errors
+    /// The store cannot be written.
+    pub(crate) fn begin(
+        mut store: Box<dyn CheckpointStore>,
+        keep: usize,
+    ) -> Result<(Self, CheckpointId), StoreError> {
+        let generation = store.begin()?;
+        let first = store.reserve(Self::NUMBERS)?;
+        let reserved = CheckpointId(first.0 + Self::NUMBERS - 1);
+        let (failed, needed) = (None, Vec::new());
+        Ok((Self { store, generation, keep, reserved, failed, needed }, first))
+    }
+
+    /// Carries an order out.
+    pub(crate) fn carry_out(&mut self, order: WriterOrder) -> Option<WriterReport> {
+        match order {
+            WriterOrder::Put(segments) => {
+                self.put(&segments);
+                None
+            }
+            WriterOrder::Discard(id) => {
+                self.recover();
+                self.remove(id);
+                None
+            }
+            WriterOrder::Publish(manifest) => {
+                let published = self.publish(&manifest).map(|()| manifest);
+                if published.is_ok() {
+                    self.sweep();
+                }
+                Some(WriterReport::Published(published))
+            }
+            WriterOrder::Read { region, checkpoint } => {
+                let read = restore(&*self.store, &Latest::None, Some(checkpoint));
+                let read = read.map_err(|error| line(&error)).and_then(|read| {
+                    read.map(Box::new).ok_or_else(|| format!("checkpoint {checkpoint} is gone"))
+                });
+                Some(WriterReport::Read { region, read })
+            }
+            WriterOrder::Quit => None,
+        }
+    }
+
+    fn put(&mut self, segments: &Segments) {
+        for (id, bytes) in segments {
+            if self.failed.is_some() {
+                return;
+            }
+            if let Err(error) = self.store.put(*id, bytes) {
+                self.failed = Some(line(&error));
+            }
+        }
+    }
+
+    /// Publishes, or makes sure that it is not published and will not be.
+    fn publish(&mut self, manifest: &Manifest) -> Result<(), String> {
+        let published = match self.failed.take() {
+            Some(problem) => Err(problem),
+            None => self.try_publish(manifest).map_err(|error| line(&error)),
+        };
+        let Err(problem) = published else { return Ok(()) };
+        if let Err(error) = self.store.reopen() {
+            return Err(format!("{problem}; and the store cannot be opened again: {}", line(&error)));
+        }
+        // The answer may have been lost, and not the checkpoint.
+        match self.store.manifests() {
+            Ok(published) if published.contains(&manifest.id) => Ok(()),
+            _ => Err(problem),
+        }
+    }
+
+    fn try_publish(&mut self, manifest: &Manifest) -> Result<(), Box<dyn Error + Send + Sync>> {
+        if manifest.id.0 + Self::NUMBERS / 2 > self.reserved.0 {
+            let first = self.store.reserve(Self::NUMBERS)?;
+            self.reserved = CheckpointId(first.0 + Self::NUMBERS - 1);
+        }
+        self.store.publish(self.generation, manifest.id, &manifest.encode()?)?;
+        self.needed = manifest.commits.iter().map(|commit| commit.checkpoint).collect();
+        Ok(())
+    }
+
+    /// Opens the store again if it has failed.
+    fn recover(&mut self) {
+        if self.failed.take().is_some()
+            && let Err(error) = self.store.reopen()
+        {
+            tracing::warn!("the store of checkpoints cannot be opened again: {}", line(&error));
+        }
+    }
+
+    fn remove(&mut self, _id: CheckpointId) {}
+
+    fn sweep(&mut self) {}
+}
+
+/// An error with all that it came from, on one line.
+fn line(error: &(dyn Error + 'static)) -> String {
+    let causes = std::iter::successors(error.source(), |cause| (**cause).source());
+    causes.fold(error.to_string(), |text, cause| format!("{text}: {cause}")).replace('\n', " ")
+}
+
+/// A writer on a thread of its own.
+#[derive(Debug)]
+pub(crate) struct Writer {
+    orders: mpsc::Sender<WriterOrder>,
+    thread: JoinHandle<()>,
+}
+
+impl Writer {
+    /// Starts the thread; its reports go to `tell`.
+    ///
+    /// # Errors
+    /// There is no thread to be had.
+    pub(crate) fn start(
+        mut writing: Writing,
+        tell: impl Fn(WriterReport) + Send + 'static,
+    ) -> io::Result<Self> {
+        let (orders, received) = mpsc::channel();
+        let work = move || {
+            let worked = catch(|| {
+                while let Ok(order) = received.recv() {
+                    if matches!(order, WriterOrder::Quit) {
+                        break;
+                    }
+                    if let Some(report) = writing.carry_out(order) {
+                        tell(report);
+                    }
+                }
+            });
+            if worked.is_err() {
+                tell(WriterReport::Died);
+            }
+        };
+        let thread = std::thread::Builder::new().name("streamwork-writer".to_owned()).spawn(work)?;
+        Ok(Self { orders, thread })
+    }
+
+    /// Gives an order. A writer that died has reported that.
+    pub(crate) fn order(&self, order: WriterOrder) {
+        self.orders.send(order).unwrap_or_default();
+    }
+
+    /// Waits until everything that was ordered is done.
+    pub(crate) fn quit(self) {
+        self.order(WriterOrder::Quit);
+        // Its death was reported.
+        drop(self.thread.join());
+    }
+}
