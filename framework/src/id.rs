@@ -90,6 +90,18 @@ impl fmt::Debug for InstanceId {
 #[serde(transparent)]
 pub struct CheckpointId(pub u64);
 
+impl CheckpointId {
+    /// What a sink that commits is told at the end of a job without checkpoints. No checkpoint has this
+    /// number: it is the last, and they are counted up one by one.
+    ///
+    /// ```
+    /// use streamwork::CheckpointId;
+    ///
+    /// assert!(CheckpointId(1_000_000) < CheckpointId::END);
+    /// ```
+    pub const END: Self = Self(u64::MAX);
+}
+
 impl fmt::Display for CheckpointId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.fmt(f)

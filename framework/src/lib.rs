@@ -111,6 +111,7 @@ pub use runtime::{
 pub use shape::{Change, Difference, Field, Shape, Variant};
 pub use sink::{
     Collect, CsvFiles, Effect, ForEach, Handle, IntoSink, NdjsonFiles, Print, Sink, TryForEach,
+    TwoPhaseSink,
 };
 pub use source::{
     Closed, Csv, FromIter, FromStream, FromThread, Generator, Immediate, Lines, Ndjson, Progress,

@@ -22,7 +22,9 @@ pub use crate::link::LinkLimits;
 pub use crate::operator::{KeyedOperator, KeyedTwoInput, Operator, TwoInput};
 pub use crate::restart::RestartStrategy;
 pub use crate::runtime::{Engine, JobHandle, JobStatus, Outcome};
-pub use crate::sink::{Collect, CsvFiles, ForEach, IntoSink, NdjsonFiles, Print, Sink, TryForEach};
+pub use crate::sink::{
+    Collect, CsvFiles, ForEach, IntoSink, NdjsonFiles, Print, Sink, TryForEach, TwoPhaseSink,
+};
 pub use crate::source::{
     Csv, FromIter, FromStream, FromThread, Generator, Lines, Ndjson, Progress, Source, Splits,
     TcpLines, ThreadEmitter, TryFromStream,

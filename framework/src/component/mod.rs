@@ -178,6 +178,7 @@ pub struct Context {
     pub(crate) split: Split,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) draining: Arc<AtomicBool>,
+    pub(crate) checkpointed: bool,
 }
 
 impl Context {
@@ -216,6 +217,30 @@ impl Context {
     #[must_use]
     pub fn is_draining(&self) -> bool {
         self.draining.load(Ordering::SeqCst)
+    }
+
+    /// Whether the job takes checkpoints. If it does not, a sink has nothing to wait for before it shows
+    /// what it wrote.
+    ///
+    /// ```
+    /// use streamwork::prelude::*;
+    ///
+    /// let job = Job::new("plain");
+    /// let seen = Collect::new();
+    /// let read = seen.clone();
+    /// job.source(FromIter::new([1_u64])).sink(IntoSink::new(move |ctx: &Context| {
+    ///     assert!(!ctx.is_checkpointed());
+    ///     let mut seen = read.clone();
+    ///     Box::pin(futures::sink::unfold((), move |(), n: u64| {
+    ///         std::future::ready(seen.write(n))
+    ///     }))
+    /// }));
+    /// Engine::new().run(job).unwrap();
+    /// assert_eq!(seen.take(), [1]);
+    /// ```
+    #[must_use]
+    pub fn is_checkpointed(&self) -> bool {
+        self.checkpointed
     }
 
     /// The clock to ask for the time and to sleep by.

@@ -87,6 +87,7 @@ pub(super) fn seat(component: &str, links: usize, clock: &ManualClock, notes: &A
             split: Split { index: 0, count: 1 },
             clock: Arc::new(clock.clone()),
             draining: Arc::default(),
+            checkpointed: false,
         },
         attempt: Attempt::FIRST,
         links,

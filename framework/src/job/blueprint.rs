@@ -8,10 +8,12 @@ use crate::grouping::{Grouping, Targets};
 use crate::id::ComponentName;
 use crate::instance::{
     ChannelFan, Edge, Fan, FusedSource, Logic, Losses, Machine, Maker, OperatorMachine, Outlets,
-    RoutedEdge, Seat, Sending, SideEdge, SourceMachine, StepsEdge, TypedChannel, splits_of,
+    RoutedEdge, Seat, Sending, SideEdge, SinkLogic, SourceMachine, StepsEdge, TypedChannel,
+    splits_of,
 };
 use crate::link::LinkSender;
 use crate::metrics::Counters;
+use crate::sink::{Effect, Handle, Sink};
 use crate::source::{Immediate, Source, Splits};
 use crate::step::{StepInfo, Steps};
 use std::any::Any;
@@ -27,6 +29,38 @@ pub(crate) trait Blueprint: Any + Send {
     /// Called once before the first machine is made.
     fn prepare(&mut self) -> Result<()> {
         Ok(())
+    }
+
+    /// What commits for all instances of a sink that commits; `None` of all others.
+    #[cfg_attr(
+        not(test),
+        expect(dead_code, reason = "an engine that takes checkpoints asks for it")
+    )]
+    fn committer(&self) -> Option<Box<dyn Committer>> {
+        None
+    }
+}
+
+/// Commits what the instances of a sink have prepared.
+#[cfg_attr(not(test), expect(dead_code, reason = "an engine that takes checkpoints asks for it"))]
+pub(crate) trait Committer: Send {
+    /// See [`Sink::commit`].
+    fn commit(&mut self, handle: Handle) -> Result<()>;
+
+    /// See [`Sink::clean_up`].
+    fn clean_up(&mut self, job: &str, component: &str) -> Result<()>;
+}
+
+/// A clone of the prototype of a sink.
+struct SinkCommitter<S>(S);
+
+impl<S: Sink> Committer for SinkCommitter<S> {
+    fn commit(&mut self, handle: Handle) -> Result<()> {
+        self.0.commit(handle)
+    }
+
+    fn clean_up(&mut self, job: &str, component: &str) -> Result<()> {
+        self.0.clean_up(job, component)
     }
 }
 
@@ -286,8 +320,24 @@ impl<S: Source + Clone> Blueprint for SourceBlueprint<S> {
 /// Makes one [`Maker`] for each instance.
 pub(super) type MakerOf<L> = Box<dyn FnMut() -> Maker<L> + Send>;
 
+/// Makes committers of a sink.
+type MakeCommitter = Box<dyn Fn() -> Box<dyn Committer> + Send>;
+
 pub(super) struct LogicBlueprint<L: Logic> {
     makers: MakerOf<L>,
+    committers: Option<MakeCommitter>,
+}
+
+impl<S: Sink + Clone> LogicBlueprint<SinkLogic<S>> {
+    /// Of a sink, which is cloned for each instance and at each restart, and once more to commit.
+    pub(super) fn of_sink(prototype: S) -> Self {
+        let committers = (S::EFFECT == Effect::Committing).then(|| {
+            let prototype = prototype.clone();
+            Box::new(move || Box::new(SinkCommitter(prototype.clone())) as Box<dyn Committer>)
+                as MakeCommitter
+        });
+        Self { committers, ..Self::of_prototype(prototype, SinkLogic::new) }
+    }
 }
 
 impl<L: Logic + 'static> LogicBlueprint<L> {
@@ -302,6 +352,7 @@ impl<L: Logic + 'static> LogicBlueprint<L> {
                 let (prototype, wrap) = (prototype.clone(), wrap.clone());
                 Box::new(move |_: &Context| wrap(prototype.clone()))
             }),
+            committers: None,
         }
     }
 
@@ -317,6 +368,7 @@ impl<L: Logic + 'static> LogicBlueprint<L> {
                 let (mut make, wrap) = (make.clone(), wrap.clone());
                 Box::new(move |ctx: &Context| wrap(make(ctx)))
             }),
+            committers: None,
         }
     }
 }
@@ -325,5 +377,69 @@ impl<L: Logic + 'static> Blueprint for LogicBlueprint<L> {
     fn machine(&mut self, seat: Seat, outputs: Outputs, _: Option<f64>) -> Box<dyn Machine> {
         let outlets = outputs.typed(&seat.counters);
         Box::new(OperatorMachine::new(seat, (self.makers)(), outlets))
+    }
+
+    fn committer(&self) -> Option<Box<dyn Committer>> {
+        self.committers.as_ref().map(|make| make())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::component::Component;
+    use crate::id::CheckpointId;
+    use crate::sink::{ForEach, TwoPhaseSink};
+    use std::sync::Mutex;
+
+    /// Notes what is done to its clones.
+    #[derive(Clone, Default)]
+    struct Noting(Arc<Mutex<Vec<String>>>);
+
+    impl Component for Noting {
+        type Saved = ();
+
+        fn name(&self) -> &str {
+            "noting"
+        }
+
+        fn save(&self) {}
+
+        fn load(&mut self, (): ()) {}
+    }
+
+    impl TwoPhaseSink for Noting {
+        type In = u64;
+        type Handle = u64;
+
+        fn write(&mut self, _: u64) -> Result<()> {
+            Ok(())
+        }
+
+        fn prepare(&mut self, checkpoint: CheckpointId) -> Result<Option<u64>> {
+            Ok(Some(checkpoint.0))
+        }
+
+        fn commit(&mut self, handle: u64) -> Result<()> {
+            self.0.lock().unwrap().push(format!("commit {handle}"));
+            Ok(())
+        }
+
+        fn clean_up(&mut self, job: &str, component: &str) -> Result<()> {
+            self.0.lock().unwrap().push(format!("clean up {job}/{component}"));
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn only_a_sink_that_commits_has_a_committer_and_it_is_a_clone_of_the_prototype() {
+        let mut noting = Noting::default();
+        let handle = Sink::prepare(&mut noting, CheckpointId(7)).unwrap().unwrap();
+        let blueprint = LogicBlueprint::of_sink(noting.clone());
+        let mut committer = blueprint.committer().unwrap();
+        committer.commit(handle).unwrap();
+        committer.clean_up("job", "component").unwrap();
+        assert_eq!(*noting.0.lock().unwrap(), ["commit 7", "clean up job/component"]);
+        assert!(LogicBlueprint::of_sink(ForEach::new(|_: u64| {})).committer().is_none());
     }
 }

@@ -4,6 +4,7 @@ use super::blueprint::{Blueprint, ChannelBlueprint, EdgeBlueprint, Fuse, Gone, S
 use crate::channel::ChannelInfo;
 use crate::component::OnError;
 use crate::id::ComponentName;
+use crate::sink::Effect;
 use crate::step::StepInfo;
 use std::fmt;
 use std::sync::Arc;
@@ -44,6 +45,10 @@ pub(crate) struct Node {
     pub(crate) steps: usize,
     /// Whether it was to read a stream of another job.
     pub(crate) foreign: bool,
+    /// What becomes of what a sink writes when events come again; `None` of all others.
+    pub(crate) effect: Option<Effect>,
+    /// Whether it may be seen again.
+    pub(crate) may_repeat: bool,
     pub(crate) blueprint: Box<dyn Blueprint>,
 }
 

@@ -8,9 +8,9 @@ use super::stream::{IntoStream, Stream};
 use crate::channel::{Channel, ChannelInfo};
 use crate::component::{Component, Context, OnError};
 use crate::event::Event;
-use crate::instance::{OperatorLogic, SinkLogic};
+use crate::instance::OperatorLogic;
 use crate::operator::Operator;
-use crate::sink::Sink;
+use crate::sink::{Effect, Sink};
 use crate::source::Source;
 use std::fmt;
 use std::ops::Deref;
@@ -23,6 +23,7 @@ pub(super) struct NewNode {
     role: Role,
     blocking: bool,
     channels: &'static [ChannelInfo],
+    effect: Option<Effect>,
     blueprint: Box<dyn Blueprint>,
 }
 
@@ -39,6 +40,7 @@ impl NewNode {
             role,
             blocking: C::BLOCKING,
             channels: C::CHANNELS,
+            effect: None,
             blueprint: Box::new(blueprint),
         }
     }
@@ -83,8 +85,8 @@ impl NewNode {
 
     pub(super) fn sink<S: Sink + Clone>(sink: S) -> Self {
         let (name, parallelism) = (sink.name().to_owned(), sink.parallelism());
-        let blueprint = LogicBlueprint::of_prototype(sink, SinkLogic::new);
-        Self::new::<S>(&name, parallelism, Role::Sink, blueprint)
+        let node = Self::new::<S>(&name, parallelism, Role::Sink, LogicBlueprint::of_sink(sink));
+        Self { effect: Some(S::EFFECT), ..node }
     }
 
     /// Adds the component to a graph.
@@ -99,6 +101,8 @@ impl NewNode {
             rate: None,
             steps: 0,
             foreign: false,
+            effect: self.effect,
+            may_repeat: false,
             blueprint: self.blueprint,
         });
         Added { graph, node, stream }
@@ -366,6 +370,41 @@ pub struct SinkStage {
 
 impl SinkStage {
     settings!();
+
+    /// Says that what the sink does may be seen again, under
+    /// [`Delivery::exactly_once`](crate::Delivery::exactly_once): without it a job is refused there whose
+    /// sink is [`Repeating`](crate::Effect::Repeating). Elsewhere it changes nothing.
+    ///
+    /// What is seen twice: after a failure, and when a killed process is started again, the job goes back
+    /// to its newest checkpoint, and the sink gets all events again that it got since then. Without
+    /// failures nothing is repeated. State, and sinks that commit, count each event once all the same. What
+    /// must not be repeated goes to a sink that commits, as [`NdjsonFiles`](crate::NdjsonFiles).
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use streamwork::Problem;
+    /// use streamwork::prelude::*;
+    ///
+    /// let second = Duration::from_secs(1);
+    /// let job = |may_repeat: bool| {
+    ///     let job = Job::new("numbers").delivery(Delivery::exactly_once(second));
+    ///     let sink = job.source(FromIter::new(1..=3_u64)).sink(Print::stdout());
+    ///     if may_repeat {
+    ///         sink.may_repeat();
+    ///     }
+    ///     job
+    /// };
+    /// let data = std::env::temp_dir().join(format!("may-repeat-{}", std::process::id()));
+    /// let error = Engine::new().data_dir(&data).run(job(false)).unwrap_err();
+    /// assert_eq!(error.problems(), [Problem::RepeatingSink { name: "print".into() }]);
+    /// assert!(Engine::new().data_dir(&data).run(job(true)).is_ok());
+    /// # drop(std::fs::remove_dir_all(&data));
+    /// ```
+    #[expect(clippy::must_use_candidate, reason = "the setting is in effect already")]
+    pub fn may_repeat(self) -> Self {
+        self.edit(|node| node.may_repeat = true);
+        self
+    }
 
     fn edit(&self, change: impl FnOnce(&mut Node)) {
         self.graph.edit(self.node, change);

@@ -116,6 +116,7 @@ pub(crate) fn assemble(
                     split: Split { index, count: parallelism },
                     clock: Arc::clone(&settings.clock),
                     draining: Arc::default(),
+                    checkpointed: false,
                 },
                 attempt: Attempt::FIRST,
                 links,

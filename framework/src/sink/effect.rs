@@ -8,7 +8,8 @@ use serde::de::DeserializeOwned;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Effect {
-    /// It becomes visible when the checkpoint that holds it is published, once.
+    /// It becomes visible when the checkpoint that holds it is published, once. [`TwoPhaseSink`](super::TwoPhaseSink)
+    /// is the trait for it.
     Committing,
     /// Writing the same again changes nothing.
     Idempotent,
@@ -37,11 +38,27 @@ impl Handle {
         Ok(rmp_serde::from_slice(&self.0)?)
     }
 
+    #[cfg_attr(not(test), expect(dead_code, reason = "an engine that takes checkpoints reads it"))]
     pub(crate) fn from_bytes(bytes: Vec<u8>) -> Self {
         Self(bytes)
     }
 
+    #[cfg_attr(not(test), expect(dead_code, reason = "an engine that takes checkpoints writes it"))]
     pub(crate) fn into_bytes(self) -> Vec<u8> {
         self.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_handle_is_read_back_from_its_bytes_and_as_nothing_else() {
+        let handle = Handle::new(&("draft", 7_u64)).unwrap();
+        let read = Handle::from_bytes(handle.clone().into_bytes());
+        assert_eq!(read, handle);
+        assert_eq!(read.get::<(String, u64)>().unwrap(), ("draft".to_owned(), 7));
+        assert!(read.get::<u64>().is_err());
     }
 }

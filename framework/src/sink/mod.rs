@@ -9,6 +9,7 @@ mod ndjson;
 mod not_set_up;
 mod print;
 mod publication;
+mod two_phase;
 
 pub use self::csv::CsvFiles;
 pub use closure::{ForEach, TryForEach};
@@ -17,6 +18,7 @@ pub use effect::{Effect, Handle};
 pub use into_sink::IntoSink;
 pub use ndjson::NdjsonFiles;
 pub use print::Print;
+pub use two_phase::TwoPhaseSink;
 
 use crate::component::{Component, Context, Result};
 use crate::event::Event;
@@ -164,6 +166,11 @@ pub trait Sink: Component {
     /// since the last one, so that it can be committed when the checkpoint is published. `None` if there is
     /// nothing to commit.
     ///
+    /// A sink that is [`Committing`](Effect::Committing) implements [`TwoPhaseSink`] rather than this; the
+    /// moments of this call, and of the two after it, are told there. In a job without checkpoints it is
+    /// called once, after [`poll_finish`](Self::poll_finish), with [`CheckpointId::END`]; what it returns
+    /// is committed at once. Of other sinks it is never called.
+    ///
     /// # Errors
     /// The checkpoint fails, and the job goes back to the one before.
     fn prepare(&mut self, checkpoint: CheckpointId) -> Result<Option<Handle>> {
@@ -175,18 +182,20 @@ pub trait Sink: Component {
     /// own, when the checkpoint is published; again if it is not known whether that was done.
     ///
     /// # Errors
-    /// Tried again, with growing pauses.
+    /// Tried again, with growing pauses; not if it is marked [`Fatal`](crate::Fatal).
     fn commit(&mut self, handle: Handle) -> Result<()> {
         let _ = handle;
         Ok(())
     }
 
     /// Removes what was prepared and is in no checkpoint. Called of a clone of the prototype, before any
-    /// instance is set up, when what the checkpoint holds is committed.
+    /// instance is set up, when what the checkpoint holds is committed. The names are those that the job
+    /// and the component have: a clone that is not set up does not know them.
     ///
     /// # Errors
     /// The job does not start.
-    fn clean_up(&mut self) -> Result<()> {
+    fn clean_up(&mut self, job: &str, component: &str) -> Result<()> {
+        let _ = (job, component);
         Ok(())
     }
 

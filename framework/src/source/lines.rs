@@ -220,6 +220,7 @@ mod tests {
             split: Split { index: 0, count: 1 },
             clock: Arc::new(ManualClock::new()),
             draining: Arc::default(),
+            checkpointed: false,
         }
     }
 

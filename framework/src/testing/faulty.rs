@@ -4,8 +4,9 @@ use super::Fault;
 use crate::channel::ChannelInfo;
 use crate::component::{Component, Context, Result, StateField};
 use crate::emitter::Emitter;
+use crate::id::CheckpointId;
 use crate::operator::{KeyedOperator, KeyedTwoInput, Operator, TwoInput};
-use crate::sink::Sink;
+use crate::sink::{Effect, Handle, Sink};
 use crate::source::{Progress, Source, Splits};
 use crate::state::Keyed;
 use crate::state::{FieldReader, FieldWriter, StateError};
@@ -302,6 +303,8 @@ impl<O: KeyedTwoInput> KeyedTwoInput for Faulty<O> {
 impl<S: Sink> Sink for Faulty<S> {
     type In = S::In;
 
+    const EFFECT: Effect = S::EFFECT;
+
     fn setup(&mut self, ctx: &Context) -> Result<()> {
         self.arm(ctx);
         self.inner.setup(ctx)
@@ -330,6 +333,18 @@ impl<S: Sink> Sink for Faulty<S> {
 
     fn poll_finish(&mut self, cx: &mut task::Context<'_>) -> Poll<Result<()>> {
         self.inner.poll_finish(cx)
+    }
+
+    fn prepare(&mut self, checkpoint: CheckpointId) -> Result<Option<Handle>> {
+        self.inner.prepare(checkpoint)
+    }
+
+    fn commit(&mut self, handle: Handle) -> Result<()> {
+        self.inner.commit(handle)
+    }
+
+    fn clean_up(&mut self, job: &str, component: &str) -> Result<()> {
+        self.inner.clean_up(job, component)
     }
 }
 

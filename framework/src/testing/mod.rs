@@ -82,5 +82,6 @@ pub fn context(component: &str, index: usize, parallelism: usize) -> Context {
         split: Split { index, count: parallelism },
         clock: Arc::new(ManualClock::new()),
         draining: Arc::default(),
+        checkpointed: false,
     }
 }

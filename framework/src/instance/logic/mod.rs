@@ -10,9 +10,10 @@ use super::saving::{Restorer, Saver};
 use crate::component::{Context, Result};
 use crate::emitter::Emitter;
 use crate::event::{Event, Nothing};
+use crate::id::CheckpointId;
 use crate::operator::Operator;
-use crate::sink::Sink;
-use std::task::{self, Poll};
+use crate::sink::{Effect, Sink};
+use std::task::{self, Poll, ready};
 
 /// What operators and sinks have in common.
 pub(crate) trait Logic: Send {
@@ -98,14 +99,27 @@ impl<O: Operator> Logic for OperatorLogic<O> {
 /// A sink as logic: it emits nothing.
 #[derive(Debug)]
 pub(crate) struct SinkLogic<S> {
-    sink: S,
+    pub(crate) sink: S,
     /// Events written since the last checkpoint.
     written: u64,
+    /// Somebody else commits what it prepares.
+    checkpointed: bool,
 }
 
-impl<S> SinkLogic<S> {
+impl<S: Sink> SinkLogic<S> {
     pub(crate) fn new(sink: S) -> Self {
-        Self { sink, written: 0 }
+        Self { sink, written: 0, checkpointed: false }
+    }
+
+    /// The end of a job without checkpoints is the only time to commit, and nobody else does it.
+    fn commit_at_the_end(&mut self) -> Result<()> {
+        if self.checkpointed || S::EFFECT != Effect::Committing {
+            return Ok(());
+        }
+        match self.sink.prepare(CheckpointId::END)? {
+            Some(handle) => self.sink.commit(handle),
+            None => Ok(()),
+        }
     }
 }
 
@@ -125,6 +139,7 @@ impl<S: Sink> Logic for SinkLogic<S> {
     }
 
     fn setup(&mut self, ctx: &Context) -> Result<()> {
+        self.checkpointed = ctx.is_checkpointed();
         self.sink.setup(ctx)
     }
 
@@ -149,6 +164,7 @@ impl<S: Sink> Logic for SinkLogic<S> {
         _: &mut Emitter<Nothing>,
         cx: &mut task::Context<'_>,
     ) -> Poll<Result<Finish>> {
-        self.sink.poll_finish(cx).map_ok(|()| Finish::Done)
+        ready!(self.sink.poll_finish(cx))?;
+        Poll::Ready(self.commit_at_the_end().map(|()| Finish::Done))
     }
 }

@@ -1,9 +1,10 @@
 //! Everything that can be refused before a job runs.
 
-use super::Job;
-use super::graph::{Graph, NodeId, Origin, Role, StreamId};
+use super::graph::{Graph, Node, NodeId, Origin, Role, StreamId};
+use super::{Delivery, Job};
 use crate::id::ComponentName;
 use crate::key::KeyGroups;
+use crate::sink::Effect;
 use std::collections::BTreeMap;
 use std::fmt;
 
@@ -121,6 +122,15 @@ pub enum Problem {
         /// The component that the stream comes from.
         stream: ComponentName,
     },
+    /// Under exactly-once, a sink whose effects are repeated after a failure.
+    #[error(
+        "the sink {name:?} repeats itself after a failure, under exactly-once: use one that commits, \
+         such as `NdjsonFiles`, or accept it with `.may_repeat()`"
+    )]
+    RepeatingSink {
+        /// The sink.
+        name: ComponentName,
+    },
     /// Events could circle for ever.
     #[error("{} form a cycle: a job's graph must not lead back to itself", arrows(.names))]
     Cycle {
@@ -193,6 +203,9 @@ pub(super) fn check(job: &Job, graph: &Graph) -> Vec<Problem> {
         problems.push(Problem::NoFrames);
     }
     check_graph(graph, job.key_groups, &mut problems);
+    if matches!(job.delivery, Delivery::ExactlyOnce(_)) {
+        repeating_sinks(graph, &mut problems);
+    }
     problems
 }
 
@@ -296,6 +309,12 @@ fn channels(graph: &Graph, problems: &mut Vec<Problem>) {
             });
         }
     }
+}
+
+fn repeating_sinks(graph: &Graph, problems: &mut Vec<Problem>) {
+    let repeats = |node: &&Node| node.effect == Some(Effect::Repeating) && !node.may_repeat;
+    let names = graph.nodes.iter().filter(repeats).map(|node| node.name.clone());
+    problems.extend(names.map(|name| Problem::RepeatingSink { name }));
 }
 
 /// One cycle, if there are any.

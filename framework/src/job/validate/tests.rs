@@ -1,11 +1,12 @@
 use super::super::blueprint::{Blueprint, Connection, EdgeBlueprint, Outputs};
-use super::super::graph::{Edge, Node};
+use super::super::graph::Edge;
 use super::*;
 use crate::channel::Channel;
 use crate::component::OnError;
 use crate::grouping::Targets;
 use crate::instance::{Machine, Seat, Sending};
 use crate::link::LinkSender;
+use std::time::Duration;
 
 /// A component that is never built.
 struct Paper;
@@ -35,6 +36,8 @@ fn graph(nodes: &[(&str, Role, usize)], edges: &[(usize, usize)]) -> Graph {
             rate: None,
             steps: 0,
             foreign: false,
+            effect: (*role == Sink).then_some(Effect::Repeating),
+            may_repeat: false,
             blueprint: Box::new(Paper),
         });
     }
@@ -193,4 +196,28 @@ fn a_job_without_a_name_and_frames_is_refused() {
     let graph = graph(&[("a", Source, 1), ("b", Sink, 1)], &[(0, 1)]);
     let problems = super::check(&Job::new("").link_limits(limits), &graph);
     assert_eq!(problems, [Problem::UnnamedJob, Problem::NoFrames]);
+}
+
+#[test]
+fn a_sink_that_repeats_is_refused_under_exactly_once_unless_it_may() {
+    let mut graph = graph(
+        &[("a", Source, 1), ("print", Sink, 1), ("files", Sink, 1), ("upsert", Sink, 1)],
+        &[(0, 1), (0, 2), (0, 3)],
+    );
+    graph.nodes[2].effect = Some(Effect::Committing);
+    graph.nodes[3].effect = Some(Effect::Idempotent);
+    let check =
+        |graph: &Graph, delivery| super::check(&Job::new("checked").delivery(delivery), graph);
+    let second = Duration::from_secs(1);
+    let problems = check(&graph, Delivery::exactly_once(second));
+    assert_eq!(problems, [Problem::RepeatingSink { name: "print".into() }]);
+    assert_eq!(
+        problems[0].to_string(),
+        "the sink \"print\" repeats itself after a failure, under exactly-once: use one that \
+         commits, such as `NdjsonFiles`, or accept it with `.may_repeat()`"
+    );
+    assert_eq!(check(&graph, Delivery::at_least_once_by_checkpoints(second)), []);
+    assert_eq!(check(&graph, Delivery::at_most_once()), []);
+    graph.nodes[1].may_repeat = true;
+    assert_eq!(check(&graph, Delivery::exactly_once(second)), []);
 }

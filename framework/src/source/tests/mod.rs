@@ -23,6 +23,7 @@ pub(super) fn context(index: usize, count: usize) -> Context {
         split: Split { index, count },
         clock: Arc::new(ManualClock::new()),
         draining: Arc::default(),
+        checkpointed: false,
     }
 }
 
