@@ -1,9 +1,10 @@
 //! Files of CSV.
 
-use super::Sink;
 use super::publication::Publication;
+use super::{Effect, Handle, Sink};
 use crate::component::{Component, Context, Result};
 use crate::event::Event;
+use crate::id::CheckpointId;
 use serde::Serialize;
 use std::fmt;
 use std::io;
@@ -156,6 +157,8 @@ impl<T: 'static> Component for CsvFiles<T> {
 impl<T: Event + Serialize> Sink for CsvFiles<T> {
     type In = T;
 
+    const EFFECT: Effect = Effect::Committing;
+
     fn setup(&mut self, ctx: &Context) -> Result<()> {
         self.files.setup(ctx)
     }
@@ -176,7 +179,20 @@ impl<T: Event + Serialize> Sink for CsvFiles<T> {
     }
 
     fn finish(&mut self) -> Result<()> {
-        self.files.publish(true)
+        self.files.finish()
+    }
+
+    fn prepare(&mut self, checkpoint: CheckpointId) -> Result<Option<Handle>> {
+        let prepared = self.files.prepare(checkpoint)?;
+        prepared.as_ref().map(Handle::new).transpose()
+    }
+
+    fn commit(&mut self, handle: Handle) -> Result<()> {
+        self.files.commit(&handle.get()?)
+    }
+
+    fn clean_up(&mut self, job: &str, component: &str) -> Result<()> {
+        self.files.clean_up(job, component)
     }
 }
 
