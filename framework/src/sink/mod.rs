@@ -9,6 +9,8 @@ mod ndjson;
 mod not_set_up;
 mod print;
 mod publication;
+#[cfg(test)]
+mod test_context;
 mod two_phase;
 
 pub use self::csv::CsvFiles;
