@@ -10,7 +10,7 @@ mod not_set_up;
 mod print;
 mod publication;
 #[cfg(test)]
-mod test_context;
+mod test_support;
 mod two_phase;
 
 pub use self::csv::CsvFiles;
@@ -229,3 +229,6 @@ pub trait Sink: Component {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,4 +1,4 @@
-use super::super::test_context::checkpointed;
+use super::super::test_support::checkpointed;
 use super::*;
 
 /// An instance of a component that collects into `all`.

@@ -70,3 +70,54 @@ pub(super) fn file_name(component: &str) -> String {
     }
     name
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    #[track_caller]
+    fn check(component: &str, expected: &str) {
+        assert_eq!(file_name(component), expected);
+    }
+
+    #[test]
+    fn any_name_of_a_component_can_begin_one_of_a_file() {
+        check("count-by_kind.2", "count-by_kind.2");
+        check("a/b", "a%2Fb");
+        check("../x", "%2E.%2Fx");
+        check("a b%\u{0}", "a%20b%25%00");
+        check("z\u{e4}hler \u{2192}", "z\u{e4}hler%20%E2%86%92");
+        check(&"x".repeat(400), &"x".repeat(150));
+        check(&"\u{e4}".repeat(400), &"\u{e4}".repeat(75));
+    }
+
+    #[test]
+    fn whose_a_draft_is_can_be_told_whatever_the_names_are() {
+        let long = "x".repeat(300);
+        let parts = ["x", "x-0", "x-0-0", "", "a/b", "a%2Fb", &long, &long[1..]];
+        let all = parts.iter().flat_map(|job| parts.map(|component| (*job, component)));
+        let all: Vec<_> = all.map(|(job, part)| Names::new(job, part, "csv")).collect();
+        for (i, a) in all.iter().enumerate() {
+            let draft = a.draft(12, Uuid::now_v7());
+            assert!(draft.starts_with('.') && draft.len() <= 255, "{draft}");
+            for (j, b) in all.iter().enumerate() {
+                assert_eq!(b.is_draft(draft.as_ref()), i == j, "{draft} of {b:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn targets_are_seen_sort_by_checkpoint_and_are_never_the_same() {
+        let names = Names::new("job", "x", "csv");
+        let at = [0, 9, 10, 1 << 40, u64::MAX].map(CheckpointId);
+        let targets = at.map(|at| names.target(3, at, Uuid::now_v7()));
+        assert!(targets.is_sorted(), "{targets:?}");
+        assert!(targets[2].starts_with("x-3-00000000000000000010-"), "{targets:?}");
+        let again = at.map(|at| names.target(3, at, Uuid::now_v7()));
+        let all: BTreeSet<_> = targets.iter().chain(&again).collect();
+        assert_eq!(all.len(), 2 * at.len());
+        let longest = Names::new("job", &"x".repeat(400), "ndjson");
+        assert!(longest.target(usize::MAX, CheckpointId::END, Uuid::now_v7()).len() <= 255);
+    }
+}

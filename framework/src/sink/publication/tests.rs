@@ -1,59 +1,7 @@
+use super::super::test_support::TempDir;
 use super::link::{means_no_hard_links, reserve_and_rename};
 use super::*;
 use std::io::{self, ErrorKind};
-
-#[track_caller]
-fn check(component: &str, expected: &str) {
-    assert_eq!(file_name(component), expected);
-}
-
-#[test]
-fn any_name_of_a_component_can_begin_one_of_a_file() {
-    check("count-by_kind.2", "count-by_kind.2");
-    check("a/b", "a%2Fb");
-    check("../x", "%2E.%2Fx");
-    check("a b%\u{0}", "a%20b%25%00");
-    check("z\u{e4}hler \u{2192}", "z\u{e4}hler%20%E2%86%92");
-    check(&"x".repeat(400), &"x".repeat(150));
-    check(&"\u{e4}".repeat(400), &"\u{e4}".repeat(75));
-}
-
-/// A directory that is removed in the end.
-struct TempDir(PathBuf);
-
-impl TempDir {
-    fn new(test: &str) -> Self {
-        let name = format!("streamwork-publication-{test}-{}", std::process::id());
-        let path = std::env::temp_dir().join(name);
-        fs::create_dir(&path).unwrap();
-        Self(path)
-    }
-
-    fn file(&self, name: &str) -> PathBuf {
-        self.0.join(name)
-    }
-
-    fn with(self, name: &str) -> Self {
-        fs::write(self.file(name), name).unwrap();
-        self
-    }
-
-    /// The names of all that is in it, and what they hold, sorted.
-    fn all(&self) -> Vec<(String, String)> {
-        let names = self.0.read_dir().unwrap().map(|entry| entry.unwrap().file_name());
-        let names = names.map(|name| name.into_string().unwrap());
-        let mut all: Vec<_> =
-            names.map(|n| (n.clone(), fs::read_to_string(self.file(&n)).unwrap())).collect();
-        all.sort();
-        all
-    }
-}
-
-impl Drop for TempDir {
-    fn drop(&mut self) {
-        drop(fs::remove_dir_all(&self.0));
-    }
-}
 
 /// Renames `a`, and then `b`, in a directory that has a `0`, with what a file system answers that is
 /// asked for a hard link.

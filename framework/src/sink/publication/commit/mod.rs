@@ -26,11 +26,11 @@ use std::path::Path;
 /// A draft that is to be published: the names of both files in their directory, and what they hold.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(in crate::sink) struct Prepared {
-    pub(super) draft: String,
-    pub(super) target: String,
-    pub(super) bytes: u64,
+    pub(in crate::sink) draft: String,
+    pub(in crate::sink) target: String,
+    pub(in crate::sink) bytes: u64,
     /// CRC-32.
-    pub(super) checksum: u32,
+    pub(in crate::sink) checksum: u32,
 }
 
 /// What is found where a file should be.
@@ -138,3 +138,6 @@ pub(super) fn clean_up(directory: &Path, names: &Names) -> Result<()> {
 fn is_being_written(draft: &Path) -> bool {
     File::open(draft).is_ok_and(|file| matches!(file.try_lock(), Err(TryLockError::WouldBlock)))
 }
+
+#[cfg(test)]
+mod tests;
