@@ -149,6 +149,14 @@ fn checksum(header: &[u8], body: &[u8]) -> u32 {
     hasher.finalize()
 }
 
+impl ComponentManifest {
+    /// Whether nothing is lost with it: it reads no source, and keeps nothing.
+    pub(crate) fn is_stateless(&self) -> bool {
+        let keeps = self.fields != Shape::Nothing || self.keyed.is_some();
+        !keeps && self.role != "source"
+    }
+}
+
 /// Why a checkpoint was taken.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]

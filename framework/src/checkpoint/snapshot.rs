@@ -4,6 +4,7 @@ use super::manifest::Part;
 use crate::id::CheckpointId;
 use crate::state::Shape;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// What has become of a part since the last completed checkpoint.
@@ -50,13 +51,13 @@ pub(crate) struct RestoredComponent {
     pub(crate) fields: Shape,
     /// What the state of its keys was made of, if it had any.
     pub(crate) keyed: Option<Shape>,
-    pub(crate) parts: BTreeMap<Part, Vec<Vec<u8>>>,
+    pub(crate) parts: BTreeMap<Part, Vec<Arc<[u8]>>>,
 }
 
 impl RestoredComponent {
     /// The segments of a part, base first.
     pub(crate) fn chain(&self, part: Part) -> impl Iterator<Item = &[u8]> {
-        self.parts.get(&part).into_iter().flatten().map(Vec::as_slice)
+        self.parts.get(&part).into_iter().flatten().map(|bytes| &**bytes)
     }
 
     /// What a part that is always written whole holds.

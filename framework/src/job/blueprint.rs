@@ -7,7 +7,7 @@ use crate::event::Event;
 use crate::grouping::{Grouping, Targets};
 use crate::id::ComponentName;
 use crate::instance::{
-    ChannelFan, Edge, Fan, FusedSource, Logic, Losses, Machine, Maker, OperatorMachine, Outlets,
+    ChannelFan, Edge, Fan, FusedSource, Kept, Logic, Losses, Machine, Maker, OperatorMachine, Outlets,
     RoutedEdge, Seat, Sending, SideEdge, SinkLogic, SourceMachine, StepsEdge, TypedChannel,
     splits_of,
 };
@@ -26,23 +26,24 @@ pub(crate) trait Blueprint: Any + Send {
     /// own streams.
     fn machine(&mut self, seat: Seat, outputs: Outputs, rate: Option<f64>) -> Box<dyn Machine>;
 
+    /// What the component keeps in checkpoints.
+    fn kept(&self) -> Kept;
+
+    /// What keeps it from reading what was kept before, in words.
+    fn differences(&self, old: &Kept) -> Vec<String>;
+
     /// Called once before the first machine is made.
     fn prepare(&mut self) -> Result<()> {
         Ok(())
     }
 
     /// What commits for all instances of a sink that commits; `None` of all others.
-    #[cfg_attr(
-        not(test),
-        expect(dead_code, reason = "an engine that takes checkpoints asks for it")
-    )]
     fn committer(&self) -> Option<Box<dyn Committer>> {
         None
     }
 }
 
 /// Commits what the instances of a sink have prepared.
-#[cfg_attr(not(test), expect(dead_code, reason = "an engine that takes checkpoints asks for it"))]
 pub(crate) trait Committer: Send {
     /// See [`Sink::commit`].
     fn commit(&mut self, handle: Handle) -> Result<()>;
@@ -68,6 +69,14 @@ impl<S: Sink> Committer for SinkCommitter<S> {
 pub(crate) struct Gone;
 
 impl Blueprint for Gone {
+    fn kept(&self) -> Kept {
+        unreachable!("another has taken its place")
+    }
+
+    fn differences(&self, _: &Kept) -> Vec<String> {
+        unreachable!("another has taken its place")
+    }
+
     fn machine(&mut self, _: Seat, _: Outputs, _: Option<f64>) -> Box<dyn Machine> {
         unreachable!("another has taken its place")
     }
@@ -183,6 +192,14 @@ impl<S: Immediate + Clone, C: Steps<S::Out>> Blueprint for FusedBlueprint<S, C> 
         let maker: Maker<FusedSource<S, C>> =
             Box::new(move |_| FusedSource::new(source.clone(), steps.clone(), losses.clone()));
         self.source.machine_of(seat, maker, outlets, rate)
+    }
+
+    fn kept(&self) -> Kept {
+        self.source.kept()
+    }
+
+    fn differences(&self, old: &Kept) -> Vec<String> {
+        self.source.differences(old)
     }
 
     fn prepare(&mut self) -> Result<()> {
@@ -311,6 +328,14 @@ impl<S: Source + Clone> Blueprint for SourceBlueprint<S> {
         self.machine_of(seat, maker, outlets, rate)
     }
 
+    fn kept(&self) -> Kept {
+        Kept::fields_of::<S>()
+    }
+
+    fn differences(&self, old: &Kept) -> Vec<String> {
+        Kept::differences::<S>(old)
+    }
+
     fn prepare(&mut self) -> Result<()> {
         self.splits = self.source.splits()?;
         Ok(())
@@ -377,6 +402,14 @@ impl<L: Logic + 'static> Blueprint for LogicBlueprint<L> {
     fn machine(&mut self, seat: Seat, outputs: Outputs, _: Option<f64>) -> Box<dyn Machine> {
         let outlets = outputs.typed(&seat.counters);
         Box::new(OperatorMachine::new(seat, (self.makers)(), outlets))
+    }
+
+    fn kept(&self) -> Kept {
+        L::kept()
+    }
+
+    fn differences(&self, old: &Kept) -> Vec<String> {
+        L::differences(old)
     }
 
     fn committer(&self) -> Option<Box<dyn Committer>> {

@@ -224,6 +224,18 @@ impl Graph {
         (0..self.edges.len()).filter(move |&e| self.edges[e].to == node)
     }
 
+    /// Of each component the number of its region: of what is connected with each other.
+    pub(crate) fn regions(&self) -> Vec<usize> {
+        let mut regions: Vec<usize> = (0..self.nodes.len()).collect();
+        // Each edge makes one of two; as often as there is one that had not done so.
+        while let Some(edge) = self.edges.iter().find(|e| regions[e.from.0] != regions[e.to.0]) {
+            let (one, other) = (regions[edge.from.0], regions[edge.to.0]);
+            let (kept, gone) = (one.min(other), one.max(other));
+            regions.iter_mut().filter(|region| **region == gone).for_each(|region| *region = kept);
+        }
+        regions
+    }
+
     /// Components so that each comes after all that it sends to; what lies on a cycle is left out.
     pub(crate) fn downstream_first(&self) -> Vec<NodeId> {
         let mut order = Vec::new();

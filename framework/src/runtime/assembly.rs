@@ -1,16 +1,19 @@
 //! From the logical graph to instances and the links between them, for any shell.
 
+use super::checkpoints::Committers;
 use super::placement::Placement;
 use super::state::{ComponentView, InstanceView, JobState};
-use crate::component::{Context, Result, Split};
+use crate::checkpoint::{ComponentManifest, Manifest, Restored, RestoredComponent};
+use crate::component::{BoxError, Context, Split};
 use crate::grouping::Targets;
 use crate::id::{Attempt, InstanceId, LinkIndex};
-use crate::instance::{Machine, Reports, Seat, Sending};
-use crate::job::{Connection, Edge, Graph, NodeId, Origin, Outputs, StreamId};
+use crate::instance::{Kept, Machine, Reports, Saving, Seat, Sending, Snapshots};
+use crate::job::{Connection, Delivery, Edge, Graph, Node, NodeId, Origin, Outputs, StreamId};
 use crate::key::KeyGroups;
 use crate::link::{LinkLimits, LinkSender, LinkState, Mailbox, Pace};
 use crate::time::Clock;
 use std::collections::HashMap;
+use std::fmt;
 use std::sync::Arc;
 
 /// Where an instance runs.
@@ -27,11 +30,12 @@ pub(crate) trait Shell {
     /// How many arbiters there are to place instances on.
     fn arbiters(&self) -> usize;
 
-    /// Where instance `index` of component `component` is to report.
-    fn reports(&mut self, component: usize, index: usize) -> Arc<dyn Reports>;
+    /// Where instance `index` of component `component` is to report, and where its snapshots go.
+    fn reports(&mut self, component: usize, index: usize, attempt: Attempt) -> Arc<dyn Reports>;
+    fn snapshots(&mut self, component: usize, index: usize) -> Arc<dyn Snapshots>;
 
-    /// Starts to drive a machine.
-    fn spawn(
+    /// Starts to drive a machine; in the place of the one that there was, if there was one.
+    fn drive(
         &mut self,
         component: usize,
         id: &InstanceId,
@@ -46,6 +50,17 @@ pub(crate) struct Settings {
     pub(crate) key_groups: KeyGroups,
     pub(crate) limits: LinkLimits,
     pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) delivery: Delivery,
+}
+
+/// Which machines are to be made.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Making<'a> {
+    pub(crate) attempt: Attempt,
+    /// Those of one region, or all.
+    pub(crate) region: Option<usize>,
+    /// What they go on from.
+    pub(crate) restored: Option<&'a Restored>,
 }
 
 /// The receiving side of one instance.
@@ -57,10 +72,12 @@ struct Inlet {
 
 /// What is known of a job before its instances are started.
 pub(crate) fn state_of(job: &str, graph: &Graph) -> JobState {
+    let regions = graph.regions();
     let components = graph.ids().zip(&graph.nodes).map(|(id, node)| ComponentView {
         name: node.name.clone(),
         role: node.role,
         last: graph.outputs(id).next().is_none(),
+        region: regions[id.0],
         instances: (0..node.parallelism)
             .map(|index| Arc::new(InstanceView::new(InstanceId::new(node.name.clone(), index))))
             .collect(),
@@ -68,78 +85,192 @@ pub(crate) fn state_of(job: &str, graph: &Graph) -> JobState {
     JobState::new(job.to_owned(), components.collect(), graph.steps())
 }
 
-/// Makes all instances and connects them, those without successors first: whoever sends finds its
-/// receivers there.
-///
-/// # Errors
-/// A source could not say into which splits it falls.
-pub(crate) fn assemble(
-    graph: &mut Graph,
-    state: &JobState,
-    settings: &Settings,
-    shell: &mut dyn Shell,
-) -> Result<()> {
-    graph.fuse_sources();
-    for node in &mut graph.nodes {
-        node.blueprint.prepare()?;
+/// A job that is put together: once, and again where parts of it go back to a checkpoint.
+pub(crate) struct Assembly {
+    graph: Graph,
+    state: Arc<JobState>,
+    settings: Settings,
+}
+
+impl fmt::Debug for Assembly {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Assembly").field("graph", &self.graph).finish_non_exhaustive()
     }
-    let job: Arc<str> = state.name.as_str().into();
-    let placement = Placement {
-        instances: graph.nodes.iter().map(|node| node.parallelism).sum(),
-        widest: graph.nodes.iter().map(|node| node.parallelism).max().unwrap_or(1),
-        arbiters: shell.arbiters(),
-    };
-    let mut inlets: HashMap<NodeId, Vec<Inlet>> = HashMap::new();
-    for node in graph.downstream_first() {
-        let parallelism = graph.node(node).parallelism;
-        let blocking = graph.node(node).blocking;
-        let rate = graph.node(node).rate;
-        let links = graph.inputs(node).map(|e| graph.node(graph.edges[e].from).parallelism).sum();
-        let before = graph.nodes[..node.0].iter().map(|node| node.parallelism).sum();
-        let (streams, stream_of) = streams_into(graph, node);
-        let mut made = Vec::new();
-        for index in 0..parallelism {
-            let view = &state.components[node.0].instances[index];
-            let pace = Arc::new(Pace::default());
-            let sending = Sending {
-                job: Arc::clone(&job),
-                instance: view.id.clone(),
-                counters: Arc::clone(&view.counters),
-            };
-            let sender = Sender { graph, index, sending, inlets: &inlets, settings };
-            let outputs = sender.outputs(node);
-            let seat = Seat {
-                ctx: Context {
+}
+
+impl Assembly {
+    /// # Errors
+    /// A source could not say into which splits it falls.
+    pub(crate) fn new(
+        mut graph: Graph,
+        state: Arc<JobState>,
+        settings: Settings,
+    ) -> Result<Self, (BoxError, Graph)> {
+        graph.fuse_sources();
+        let prepared = graph.nodes.iter_mut().try_for_each(|node| node.blueprint.prepare());
+        match prepared {
+            Ok(()) => Ok(Self { graph, state, settings }),
+            Err(error) => Err((error, graph)),
+        }
+    }
+
+    /// All that is the user's, to be dropped one by one.
+    pub(crate) fn take_apart(&mut self) -> Vec<Box<dyn std::any::Any + Send>> {
+        self.graph.take_apart()
+    }
+
+    /// What a manifest says of the components, without their parts.
+    pub(crate) fn components(&self) -> Vec<ComponentManifest> {
+        let component = |node: &Node| {
+            let Kept { fields, keyed } = node.blueprint.kept();
+            ComponentManifest {
+                name: node.name.to_string(),
+                role: node.role.to_string(),
+                parallelism: u32::try_from(node.parallelism).unwrap_or(u32::MAX),
+                fields,
+                keyed,
+                parts: Vec::new(),
+            }
+        };
+        self.graph.nodes.iter().map(component).collect()
+    }
+
+    /// What commits what the sinks prepare.
+    pub(crate) fn committers(&self) -> Committers {
+        let committer = |node: &Node| Some((node.name.to_string(), node.blueprint.committer()?));
+        Committers::new(&self.state.name, self.graph.nodes.iter().filter_map(committer))
+    }
+
+    /// What keeps this job from going on from that checkpoint, in words.
+    pub(crate) fn differences(&self, manifest: &Manifest, dropped: &[String]) -> Vec<String> {
+        let mut words = Vec::new();
+        let groups = self.settings.key_groups.count();
+        if usize::from(manifest.key_groups) != groups {
+            words.push(format!(
+                "it was taken with {} key groups, and the job has {groups}: set \
+                 `Job::key_groups` as it was",
+                manifest.key_groups,
+            ));
+        }
+        for old in &manifest.components {
+            let name = &old.name;
+            let node = self.graph.nodes.iter().find(|node| node.name.as_str() == name);
+            match node {
+                None if old.is_stateless() || dropped.contains(name) => {}
+                None => words.push(format!(
+                    "the job has no component {name:?} any more, and its state would be lost: give a \
+                     component that name, or say `Job::drop_state_of({name:?})`"
+                )),
+                Some(node) => {
+                    let kept = Kept { fields: old.fields.clone(), keyed: old.keyed.clone() };
+                    let differences = node.blueprint.differences(&kept);
+                    words.extend(differences.iter().map(|words| format!("{name:?}: {words}")));
+                }
+            }
+        }
+        let gone = manifest.commits.iter().filter(|commit| {
+            self.graph.nodes.iter().all(|node| node.name.as_str() != commit.component)
+        });
+        words.extend(gone.map(|commit| {
+            format!("the sink {:?}, which has something to commit, is gone", commit.component)
+        }));
+        words
+    }
+
+    /// Makes instances and connects them, those without successors first: whoever sends finds its
+    /// receivers there.
+    pub(crate) fn make(&mut self, making: Making<'_>, shell: &mut dyn Shell) {
+        let Self { graph, state, settings } = self;
+        let job: Arc<str> = state.name.as_str().into();
+        let placement = Placement {
+            instances: graph.nodes.iter().map(|node| node.parallelism).sum(),
+            widest: graph.nodes.iter().map(|node| node.parallelism).max().unwrap_or(1),
+            arbiters: shell.arbiters(),
+        };
+        let mut inlets: HashMap<NodeId, Vec<Inlet>> = HashMap::new();
+        let is_made =
+            |node: &NodeId| making.region.is_none_or(|r| state.components[node.0].region == r);
+        for node in graph.downstream_first().into_iter().filter(is_made) {
+            let parallelism = graph.node(node).parallelism;
+            let blocking = graph.node(node).blocking;
+            let rate = graph.node(node).rate;
+            let links =
+                graph.inputs(node).map(|e| graph.node(graph.edges[e].from).parallelism).sum();
+            let before = graph.nodes[..node.0].iter().map(|node| node.parallelism).sum();
+            let (streams, stream_of) = streams_into(graph, node);
+            let restored = making.restored.and_then(|r| restored_component(r, graph.node(node)));
+            let restored = restored.map(Arc::new);
+            let rebase = restored.as_ref().is_some_and(|restored| {
+                let kept = graph.node(node).blueprint.kept();
+                kept.fields != restored.fields
+                    || kept.keyed.map(|(_, state)| state) != restored.keyed
+            });
+            let mut made = Vec::new();
+            for index in 0..parallelism {
+                let view = &state.components[node.0].instances[index];
+                let pace = Arc::new(Pace::default());
+                let sending = Sending {
                     job: Arc::clone(&job),
                     instance: view.id.clone(),
-                    parallelism,
-                    split: Split { index, count: parallelism },
-                    clock: Arc::clone(&settings.clock),
-                    draining: Arc::default(),
-                    checkpointed: false,
-                },
-                attempt: Attempt::FIRST,
-                links,
-                pace: Arc::clone(&pace),
-                control: Arc::clone(&view.control),
-                counters: Arc::clone(&view.counters),
-                on_error: graph.node(node).on_error,
-                streams: Arc::clone(&streams),
-                stream_of: Arc::clone(&stream_of),
-                reports: shell.reports(node.0, index),
-            };
-            let machine = graph.node_mut(node).blueprint.machine(seat, outputs, rate);
-            let place = if blocking {
-                Place::OwnThread
-            } else {
-                Place::Arbiter(placement.arbiter_of(before, index))
-            };
-            let mailbox = shell.spawn(node.0, &view.id, place, machine);
-            made.push(Inlet { mailbox, pace, links });
+                    counters: Arc::clone(&view.counters),
+                };
+                let attempt = making.attempt;
+                let sender = Sender { graph, index, sending, inlets: &inlets, settings, attempt };
+                let outputs = sender.outputs(node);
+                let saving = settings.delivery.checkpoints().map(|_| Saving {
+                    aligned: matches!(settings.delivery, Delivery::ExactlyOnce(_)),
+                    key_groups: settings.key_groups,
+                    snapshots: shell.snapshots(node.0, index),
+                    restored: restored.clone(),
+                    rebase,
+                });
+                let seat = Seat {
+                    ctx: Context {
+                        job: Arc::clone(&job),
+                        instance: view.id.clone(),
+                        parallelism,
+                        split: Split { index, count: parallelism },
+                        clock: Arc::clone(&settings.clock),
+                        draining: Arc::default(),
+                        checkpointed: saving.is_some(),
+                    },
+                    attempt,
+                    links,
+                    pace: Arc::clone(&pace),
+                    control: view.renew_control(),
+                    counters: Arc::clone(&view.counters),
+                    on_error: graph.node(node).on_error,
+                    streams: Arc::clone(&streams),
+                    stream_of: Arc::clone(&stream_of),
+                    reports: shell.reports(node.0, index, attempt),
+                    saving,
+                };
+                let machine = graph.node_mut(node).blueprint.machine(seat, outputs, rate);
+                let place = if blocking {
+                    Place::OwnThread
+                } else {
+                    Place::Arbiter(placement.arbiter_of(before, index))
+                };
+                let mailbox = shell.drive(node.0, &view.id, place, machine);
+                made.push(Inlet { mailbox, pace, links });
+            }
+            inlets.insert(node, made);
         }
-        inlets.insert(node, made);
     }
-    Ok(())
+}
+
+/// What a checkpoint holds of a component.
+fn restored_component(restored: &Restored, node: &Node) -> Option<RestoredComponent> {
+    let name = node.name.as_str();
+    let component = restored.manifest.component(name)?;
+    let parts = restored.parts(name).map(|(part, chain)| (part, chain.to_vec()));
+    Some(RestoredComponent {
+        checkpoint: restored.manifest.id,
+        parallelism: component.parallelism as usize,
+        fields: component.fields.clone(),
+        keyed: component.keyed.as_ref().map(|(_, state)| state.clone()),
+        parts: parts.collect(),
+    })
 }
 
 /// The names of the streams that end in `node`, and for each of its links the place of its stream
@@ -161,6 +292,7 @@ struct Sender<'a> {
     sending: Sending,
     inlets: &'a HashMap<NodeId, Vec<Inlet>>,
     settings: &'a Settings,
+    attempt: Attempt,
 }
 
 impl Sender<'_> {
@@ -207,7 +339,7 @@ impl Sender<'_> {
             state: LinkState::new(settings.limits.shared_by(inlet.links), Arc::clone(&inlet.pace)),
             mailbox: Arc::clone(&inlet.mailbox),
             index,
-            attempt: Attempt::FIRST,
+            attempt: self.attempt,
             counters: Arc::clone(&self.sending.counters),
         });
         let targets = Targets {

@@ -14,7 +14,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 #[derive(Debug)]
 pub(crate) struct InstanceView {
     pub(crate) id: InstanceId,
-    pub(crate) control: Arc<ControlCell>,
+    control: Mutex<Arc<ControlCell>>,
     pub(crate) counters: Arc<Counters>,
     state: Mutex<(InstanceState, Option<String>)>,
 }
@@ -23,10 +23,23 @@ impl InstanceView {
     pub(crate) fn new(id: InstanceId) -> Self {
         Self {
             id,
-            control: Arc::default(),
+            control: Mutex::default(),
             counters: Arc::default(),
             state: Mutex::new((InstanceState::Starting, None)),
         }
+    }
+
+    /// Where orders are given to the machine that there is now.
+    pub(crate) fn control(&self) -> Arc<ControlCell> {
+        Arc::clone(&self.control.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Another machine takes the place of the one that there is: orders that were given to that do not
+    /// concern it.
+    pub(crate) fn renew_control(&self) -> Arc<ControlCell> {
+        let new = Arc::default();
+        *self.control.lock().unwrap_or_else(PoisonError::into_inner) = Arc::clone(&new);
+        new
     }
 
     pub(crate) fn state(&self) -> InstanceState {
@@ -61,6 +74,8 @@ pub(crate) struct ComponentView {
     pub(crate) role: Role,
     /// Whether nobody subscribes to it.
     pub(crate) last: bool,
+    /// Which components it is connected with: they go back to a checkpoint together.
+    pub(crate) region: usize,
     pub(crate) instances: Vec<Arc<InstanceView>>,
 }
 

@@ -4,6 +4,7 @@
 use super::state::{ComponentView, JobState};
 use super::status::JobStatus;
 use super::tree::InstanceState;
+use crate::id::{Attempt, InstanceId};
 use crate::instance::{Cause, Command, Failure, Report};
 use crate::job::Role;
 use crate::restart::{Budget, Decision, RestartStrategy};
@@ -29,6 +30,10 @@ pub(crate) enum News {
     Ready,
     /// One has come back after a failure.
     Restarted,
+    /// One has failed: what it is connected with goes back to the last checkpoint.
+    Broken(Failure),
+    /// All instances of a source are at the end of their data.
+    Exhausted,
     /// An instance is lost, and the job with it.
     Lost { failure: Failure, exhausted: bool },
     /// All instances have come to their end.
@@ -41,6 +46,9 @@ pub(crate) struct ComponentSupervision {
     state: Arc<JobState>,
     component: usize,
     strategy: RestartStrategy,
+    /// Whether an instance goes back to a checkpoint, and never by itself.
+    rewinds: bool,
+    attempt: Attempt,
     instances: Vec<Watched>,
 }
 
@@ -49,16 +57,24 @@ pub(crate) struct ComponentSupervision {
 struct Watched {
     budget: Budget,
     set_up: bool,
+    exhausted: bool,
     ended: bool,
 }
 
 impl ComponentSupervision {
-    pub(crate) fn new(state: Arc<JobState>, component: usize, strategy: RestartStrategy) -> Self {
+    pub(crate) fn new(
+        state: Arc<JobState>,
+        component: usize,
+        strategy: RestartStrategy,
+        rewinds: bool,
+    ) -> Self {
         let instances = state.components[component].instances.len();
         Self {
             state,
             component,
             strategy,
+            rewinds,
+            attempt: Attempt::FIRST,
             instances: (0..instances).map(|_| Watched::default()).collect(),
         }
     }
@@ -67,8 +83,25 @@ impl ComponentSupervision {
         &self.state.components[self.component]
     }
 
-    /// Instance `instance` reports.
-    pub(crate) fn on_report(&mut self, instance: usize, report: Report, now: Moment) -> Verdict {
+    /// Other machines take the place of all that there are.
+    pub(crate) fn begin(&mut self, attempt: Attempt) {
+        self.attempt = attempt;
+        for watched in &mut self.instances {
+            let budget = std::mem::take(&mut watched.budget);
+            *watched = Watched { budget, ..Watched::default() };
+        }
+    }
+
+    /// Instance `instance` reports. What a machine reports that has been replaced is of no interest.
+    pub(crate) fn on_report(
+        &mut self,
+        (instance, attempt): (usize, Attempt),
+        report: Report,
+        now: Moment,
+    ) -> Verdict {
+        if attempt != self.attempt {
+            return Verdict::Fine;
+        }
         let view = Arc::clone(&self.view().instances[instance]);
         match report {
             Report::Ready => {
@@ -83,6 +116,18 @@ impl ComponentSupervision {
             Report::Restarted => {
                 view.set_state(InstanceState::Running);
                 Verdict::Tell(News::Restarted)
+            }
+            Report::Exhausted => {
+                let first = !std::mem::replace(&mut self.instances[instance].exhausted, true);
+                if first && self.instances.iter().all(|i| i.exhausted) {
+                    Verdict::Tell(News::Exhausted)
+                } else {
+                    Verdict::Fine
+                }
+            }
+            Report::Broken(failure, _) if self.rewinds => {
+                view.set_failure(InstanceState::Restarting, failure.cause.to_string());
+                Verdict::Tell(News::Broken(failure))
             }
             Report::Broken(failure, comeback) => {
                 match self.instances[instance].budget.spend(&self.strategy, now) {
@@ -122,7 +167,7 @@ impl ComponentSupervision {
 
     /// Gives the order to restart.
     pub(crate) fn restart(&self, instance: usize) {
-        self.view().instances[instance].control.give(Command::Restart);
+        self.view().instances[instance].control().give(Command::Restart);
     }
 }
 
@@ -153,65 +198,181 @@ const GRACE_EACH: Duration = Duration::from_millis(1);
 /// How long what is under way may take after a source was lost.
 const PATIENCE: Duration = Duration::from_secs(10);
 
+/// What is to be done beside the orders that instances get.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum JobOrder {
+    /// If the job has not ended after this time, that is to be done.
+    Deadline(Duration, Deadline),
+    /// A region has failed: it goes back to the last checkpoint, after this time.
+    Rewind { region: usize, after: Duration },
+    /// A region that has gone back is set up.
+    Rewound { region: usize },
+    /// Everything is set up.
+    Running,
+    /// All sources are at their end, or (`stop`) the job is to end where it is: with a checkpoint.
+    End { stop: bool },
+}
+
 /// The supervisor of the job.
 #[derive(Debug)]
 pub(crate) struct JobSupervision {
     state: Arc<JobState>,
-    /// Operators and sinks that are not set up yet.
-    starting: usize,
-    /// Sources that are not.
-    opening: usize,
-    running: usize,
+    strategy: RestartStrategy,
+    /// Whether what fails goes back to a checkpoint.
+    rewinds: bool,
+    /// How it stands with each component.
+    components: Vec<Standing>,
+    /// By their number.
+    regions: Vec<Region>,
     failure: Option<(Failure, bool)>,
-    deadline: Option<(Duration, Deadline)>,
+    orders: Vec<JobOrder>,
+}
+
+/// What is known of a region.
+#[derive(Debug, Default)]
+struct Region {
+    budget: Budget,
+    phase: RegionPhase,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+enum RegionPhase {
+    #[default]
+    Up,
+    /// Has failed, and waits to go back.
+    Failed,
+    /// Is being set up again.
+    GoingBack,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Standing {
+    set_up: bool,
+    exhausted: bool,
+    ended: bool,
 }
 
 impl JobSupervision {
-    pub(crate) fn new(state: Arc<JobState>) -> Self {
-        let running = state.components.len();
-        let opening = state.components.iter().filter(|c| c.role == Role::Source).count();
-        let starting = running - opening;
-        let this = Self { state, starting, opening, running, failure: None, deadline: None };
-        if starting == 0 {
-            this.go();
-        }
+    pub(crate) fn new(state: Arc<JobState>, strategy: RestartStrategy, rewinds: bool) -> Self {
+        let components = vec![Standing::default(); state.components.len()];
+        let regions = state.components.iter().map(|_| Region::default()).collect();
+        let (failure, orders) = (None, Vec::new());
+        let this = Self { state, strategy, rewinds, components, regions, failure, orders };
+        this.go_if_ready();
         this
     }
 
-    /// Sources may read: what follows them is set up.
-    fn go(&self) {
+    fn of_role(&self, source: bool) -> impl Iterator<Item = (usize, &Standing)> {
+        let standings = self.components.iter().enumerate();
+        standings.filter(move |(c, _)| (self.state.components[*c].role == Role::Source) == source)
+    }
+
+    /// Sources may read when what follows them is set up.
+    fn go_if_ready(&self) {
+        if !self.of_role(false).all(|(_, component)| component.set_up) {
+            return;
+        }
         if self.state.status() == JobStatus::Starting {
             self.state.set_status(JobStatus::Running);
         }
-        let sources = self.state.components.iter().filter(|c| c.role == Role::Source);
-        for instance in sources.flat_map(|c| &c.instances) {
-            instance.control.give(Command::Go);
+        let draining = self.state.status() == JobStatus::Draining;
+        for (c, _) in self.of_role(true) {
+            for instance in &self.state.components[c].instances {
+                let control = instance.control();
+                control.give(Command::Go);
+                if draining {
+                    control.give(Command::Drain);
+                }
+            }
         }
     }
 
     /// Whether every instance has been set up.
     pub(crate) fn is_set_up(&self) -> bool {
-        self.starting == 0 && self.opening == 0
+        self.components.iter().all(|component| component.set_up)
+    }
+
+    /// What is to be done.
+    pub(crate) fn take_orders(&mut self) -> Vec<JobOrder> {
+        std::mem::take(&mut self.orders)
     }
 
     /// A component's supervisor has news. Says whether everything has come to its end.
-    pub(crate) fn on_news(&mut self, component: usize, news: News) -> bool {
+    pub(crate) fn on_news(&mut self, component: usize, news: News, now: Moment) -> bool {
+        let standing = &mut self.components[component];
         match news {
             News::Ready => {
-                if self.state.components[component].role == Role::Source {
-                    self.opening -= 1;
-                } else {
-                    self.starting -= 1;
-                    if self.starting == 0 {
-                        self.go();
-                    }
-                }
+                standing.set_up = true;
+                self.go_if_ready();
+                self.on_set_up(component);
             }
             News::Restarted => {}
+            News::Broken(failure) => self.on_broken(component, failure, now),
+            News::Exhausted => {
+                standing.exhausted = true;
+                if self.of_role(true).all(|(_, source)| source.exhausted) {
+                    self.orders.push(JobOrder::End { stop: false });
+                }
+            }
             News::Lost { failure, exhausted } => self.fail(component, failure, exhausted),
-            News::Ended => self.running -= 1,
+            News::Ended => standing.ended = true,
         }
-        self.running == 0
+        self.components.iter().all(|component| component.ended)
+    }
+
+    fn on_set_up(&mut self, component: usize) {
+        let region = self.state.components[component].region;
+        let in_region = |c: &usize| self.state.components[*c].region == region;
+        if self.regions[region].phase == RegionPhase::GoingBack {
+            let mut components = (0..self.components.len()).filter(in_region);
+            if components.all(|c| self.components[c].set_up) {
+                self.regions[region].phase = RegionPhase::Up;
+                self.orders.push(JobOrder::Rewound { region });
+            }
+        } else if self.is_set_up() {
+            self.orders.push(JobOrder::Running);
+        }
+    }
+
+    /// Something in a region has failed. All of it is one failure, until the region has gone back.
+    fn on_broken(&mut self, component: usize, failure: Failure, now: Moment) {
+        if !self.state.status().is_running() && self.state.status() != JobStatus::Stopping {
+            return;
+        }
+        let region = self.state.components[component].region;
+        let Region { budget, phase } = &mut self.regions[region];
+        if *phase == RegionPhase::Failed {
+            return;
+        }
+        match budget.spend(&self.strategy, now) {
+            Decision::GiveUp => self.fail(component, failure, true),
+            Decision::RestartAfter(after) => {
+                *phase = RegionPhase::Failed;
+                tracing::warn!(
+                    job = &*self.state.name,
+                    component = %failure.instance.component,
+                    instance = failure.instance.index,
+                    "{failure}; going back to the last checkpoint in {after:?}",
+                );
+                for component in self.state.components.iter().filter(|c| c.region == region) {
+                    for instance in &component.instances {
+                        instance.control().give(Command::Halt);
+                        instance.set_state(InstanceState::Restarting);
+                    }
+                }
+                self.orders.push(JobOrder::Rewind { region, after });
+            }
+        }
+    }
+
+    /// A region goes back: other machines are about to take the place of those that there are.
+    pub(crate) fn begin(&mut self, region: usize) {
+        self.regions[region].phase = RegionPhase::GoingBack;
+        for (c, standing) in self.components.iter_mut().enumerate() {
+            if self.state.components[c].region == region {
+                *standing = Standing::default();
+            }
+        }
     }
 
     /// An instance is lost. The first such failure is the cause; what fails while the job ends is not.
@@ -226,7 +387,8 @@ impl JobSupervision {
             }
             return;
         }
-        if !self.state.status().is_running() {
+        let ends_by_itself = self.state.status() == JobStatus::Stopping && self.rewinds;
+        if !self.state.status().is_running() && !ends_by_itself {
             return;
         }
         tracing::error!(
@@ -237,14 +399,21 @@ impl JobSupervision {
             if exhausted { ": the restarts are used up" } else { "" },
         );
         self.failure = Some((failure, exhausted));
-        if source && !died {
+        if source && !died && !self.rewinds {
             // What the sources have emitted is processed before the job ends.
             self.state.set_status(JobStatus::Failing);
             self.give(Command::Retire);
-            self.deadline = Some((PATIENCE, Deadline::Halt));
+            self.orders.push(JobOrder::Deadline(PATIENCE, Deadline::Halt));
         } else {
             self.halt(JobStatus::Failing);
         }
+    }
+
+    /// Something beside the instances has failed, and the job with it.
+    pub(crate) fn on_fault(&mut self, component: usize, cause: Cause) {
+        let name = self.state.components[component].name.clone();
+        let instance = InstanceId { component: name, index: 0 };
+        self.fail(component, Failure { instance, event: None, step: None, cause }, false);
     }
 
     /// Somebody asks the job to end.
@@ -254,6 +423,11 @@ impl JobSupervision {
             Ending::Drain if matches!(status, JobStatus::Starting | JobStatus::Running) => {
                 self.state.set_status(JobStatus::Draining);
                 self.give(Command::Drain);
+            }
+            // What was not begun has nothing to go on with.
+            Ending::Stop if self.rewinds && status.is_running() && status != JobStatus::Starting => {
+                self.state.set_status(JobStatus::Stopping);
+                self.orders.push(JobOrder::End { stop: true });
             }
             Ending::Stop if status.is_running() => self.halt(JobStatus::Stopping),
             Ending::Kill if status.is_running() || status == JobStatus::Stopping => {
@@ -265,8 +439,20 @@ impl JobSupervision {
         }
     }
 
+    /// The last checkpoint is committed: sources close their links, and the rest follows.
+    pub(crate) fn close(&self) {
+        self.give(Command::Close);
+    }
+
+    /// The last checkpoint is committed, and nobody needs to go on.
+    pub(crate) fn end(&mut self) {
+        if self.failure.is_none() {
+            self.halt(self.state.status());
+        }
+    }
+
     fn give(&self, command: Command) {
-        self.state.instances().for_each(|instance| instance.control.give(command));
+        self.state.instances().for_each(|instance| instance.control().give(command));
     }
 
     fn halt(&mut self, status: JobStatus) {
@@ -274,12 +460,7 @@ impl JobSupervision {
         self.give(Command::Halt);
         let instances = u32::try_from(self.state.instances().count()).unwrap_or(u32::MAX);
         let grace = GRACE.saturating_add(GRACE_EACH.saturating_mul(instances));
-        self.deadline = Some((grace, Deadline::Conclude));
-    }
-
-    /// The deadline that was set since the last look: to be kept by [`on_deadline`](Self::on_deadline).
-    pub(crate) fn take_deadline(&mut self) -> Option<(Duration, Deadline)> {
-        self.deadline.take()
+        self.orders.push(JobOrder::Deadline(grace, Deadline::Conclude));
     }
 
     /// A deadline has passed. Says whether the job is to be concluded.

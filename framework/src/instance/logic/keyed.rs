@@ -1,7 +1,7 @@
 //! Logic with the state of keys.
 
 use super::{Finish, Logic};
-use crate::instance::{Restorer, Saver};
+use crate::instance::{Kept, Restorer, Saver};
 use crate::component::{Context, Result};
 use crate::emitter::{Emitter, Trial};
 use crate::key::{KeySelector, key_hash};
@@ -100,6 +100,14 @@ where
 {
     type In = O::In;
     type Out = O::Out;
+
+    fn kept() -> Kept {
+        Kept::keyed_of::<O, O::Key, O::State>()
+    }
+
+    fn differences(old: &Kept) -> Vec<String> {
+        Kept::keyed_differences::<O, O::Key, O::State>(old)
+    }
 
     fn restore(&mut self, restorer: &Restorer<'_>) -> Result<()> {
         self.keys.table = restorer.table()?;

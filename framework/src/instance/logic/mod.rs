@@ -6,7 +6,7 @@ mod two_input;
 pub(crate) use keyed::KeyedLogic;
 pub(crate) use two_input::{KeyedTwoInputLogic, LeftOf, RightOf, Side, TwoInputLogic};
 
-use super::saving::{Restorer, Saver};
+use super::saving::{Kept, Restorer, Saver};
 use crate::component::{Context, Result};
 use crate::emitter::Emitter;
 use crate::event::{Event, Nothing};
@@ -19,6 +19,12 @@ use std::task::{self, Poll, ready};
 pub(crate) trait Logic: Send {
     type In: Event;
     type Out: Event;
+
+    /// What it keeps in checkpoints.
+    fn kept() -> Kept;
+
+    /// What keeps it from reading what was kept before, in words.
+    fn differences(old: &Kept) -> Vec<String>;
 
     /// Takes back what a checkpoint holds; called before [`setup`](Self::setup).
     fn restore(&mut self, restorer: &Restorer<'_>) -> Result<()>;
@@ -69,6 +75,14 @@ pub(crate) struct OperatorLogic<O>(pub(crate) O);
 impl<O: Operator> Logic for OperatorLogic<O> {
     type In = O::In;
     type Out = O::Out;
+
+    fn kept() -> Kept {
+        Kept::fields_of::<O>()
+    }
+
+    fn differences(old: &Kept) -> Vec<String> {
+        Kept::differences::<O>(old)
+    }
 
     fn restore(&mut self, restorer: &Restorer<'_>) -> Result<()> {
         restorer.component(&mut self.0)
@@ -126,6 +140,14 @@ impl<S: Sink> SinkLogic<S> {
 impl<S: Sink> Logic for SinkLogic<S> {
     type In = S::In;
     type Out = Nothing;
+
+    fn kept() -> Kept {
+        Kept::fields_of::<S>()
+    }
+
+    fn differences(old: &Kept) -> Vec<String> {
+        Kept::differences::<S>(old)
+    }
 
     fn restore(&mut self, restorer: &Restorer<'_>) -> Result<()> {
         restorer.component(&mut self.sink)

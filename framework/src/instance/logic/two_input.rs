@@ -2,7 +2,7 @@
 
 use super::keyed::{Keys, Selecting};
 use super::{Finish, Logic};
-use crate::instance::{Restorer, Saver};
+use crate::instance::{Kept, Restorer, Saver};
 use crate::component::{Context, Result};
 use crate::emitter::Emitter;
 use crate::event::Event;
@@ -89,6 +89,14 @@ impl<O: TwoInput> Logic for TwoInputLogic<O> {
     type In = Side<O::Left, O::Right>;
     type Out = O::Out;
 
+    fn kept() -> Kept {
+        Kept::fields_of::<O>()
+    }
+
+    fn differences(old: &Kept) -> Vec<String> {
+        Kept::differences::<O>(old)
+    }
+
     fn restore(&mut self, restorer: &Restorer<'_>) -> Result<()> {
         restorer.component(&mut self.0)
     }
@@ -152,6 +160,14 @@ where
 {
     type In = Side<O::Left, O::Right>;
     type Out = O::Out;
+
+    fn kept() -> Kept {
+        Kept::keyed_of::<O, O::Key, O::State>()
+    }
+
+    fn differences(old: &Kept) -> Vec<String> {
+        Kept::keyed_differences::<O, O::Key, O::State>(old)
+    }
 
     fn restore(&mut self, restorer: &Restorer<'_>) -> Result<()> {
         self.keys.table = restorer.table()?;

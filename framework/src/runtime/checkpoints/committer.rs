@@ -3,7 +3,7 @@
 use crate::checkpoint::PendingCommit;
 use crate::guard::catch;
 use crate::id::CheckpointId;
-use crate::instance::Committer;
+use crate::job::Committer;
 use crate::sink::Handle;
 use std::collections::HashMap;
 use std::fmt;
@@ -18,7 +18,7 @@ pub(crate) enum CommitReport {
     /// Everything up to this checkpoint is committed.
     Committed(CheckpointId),
     /// A sink has given up.
-    GaveUp { sink: String, checkpoint: CheckpointId, events: u64, problem: String },
+    GaveUp { commit: PendingCommit, problem: String, tries: u32 },
     /// The committer is gone, without having been told so.
     Died,
 }
@@ -28,16 +28,19 @@ pub(crate) enum CommitReport {
 pub(crate) struct Retry {
     pub(crate) tries: u32,
     pub(crate) pause: Duration,
+    pub(crate) longest: Duration,
 }
 
 impl Default for Retry {
     fn default() -> Self {
-        Self { tries: 8, pause: Duration::from_millis(50) }
+        let (pause, longest) = (Duration::from_millis(50), Duration::from_secs(2));
+        Self { tries: 8, pause, longest }
     }
 }
 
 /// A clone of each sink that commits, by its name.
 pub(crate) struct Committers {
+    job: String,
     sinks: HashMap<String, Box<dyn Committer>>,
 }
 
@@ -48,8 +51,11 @@ impl fmt::Debug for Committers {
 }
 
 impl Committers {
-    pub(crate) fn new(sinks: impl IntoIterator<Item = (String, Box<dyn Committer>)>) -> Self {
-        Self { sinks: sinks.into_iter().collect() }
+    pub(crate) fn new(
+        job: &str,
+        sinks: impl IntoIterator<Item = (String, Box<dyn Committer>)>,
+    ) -> Self {
+        Self { job: job.to_owned(), sinks: sinks.into_iter().collect() }
     }
 
     /// Commits one handle, once.
@@ -74,7 +80,7 @@ impl Committers {
     /// The sink, and what it says in one line.
     pub(crate) fn clean_up(&mut self) -> Result<(), (String, String)> {
         for (name, sink) in &mut self.sinks {
-            let problem = match catch(|| sink.clean_up()) {
+            let problem = match catch(|| sink.clean_up(&self.job, name)) {
                 Ok(Ok(())) => continue,
                 Ok(Err(error)) => one_line(&*error),
                 Err(panic) => panic.to_string(),
@@ -107,37 +113,9 @@ impl CommitThread {
         retry: Retry,
         tell: impl Fn(CommitReport) + Send + 'static,
     ) -> io::Result<Self> {
-        let (orders, received) = mpsc::channel::<Vec<PendingCommit>>();
+        let (orders, received) = mpsc::channel();
         let work = move || {
-            let worked = catch(|| {
-                // What nobody asks for any more can be left: the next start commits it.
-                while let Ok(commits) = received.recv() {
-                    let Some(last) = commits.iter().map(|commit| commit.checkpoint).max() else {
-                        continue;
-                    };
-                    // In the order of checkpoints; a sink that has committed one does so again.
-                    let mut committed = true;
-                    for commit in &commits {
-                        match try_often(&mut committers, commit, retry, &received) {
-                            Tried::Done => {}
-                            Tried::Quit => return,
-                            Tried::Failed(problem) => {
-                                committed = false;
-                                tell(CommitReport::GaveUp {
-                                    sink: commit.component.clone(),
-                                    checkpoint: commit.checkpoint,
-                                    events: commit.events,
-                                    problem,
-                                });
-                            }
-                        }
-                    }
-                    if committed {
-                        tell(CommitReport::Committed(last));
-                    }
-                }
-            });
-            if worked.is_err() {
+            if catch(|| work(&mut committers, retry, &received, &tell)).is_err() {
                 tell(CommitReport::Died);
             }
         };
@@ -145,50 +123,67 @@ impl CommitThread {
         Ok(Self { orders, thread })
     }
 
-    /// Orders commits. A thread that died has reported that.
+    /// Orders commits: all that are not confirmed, in the order of their checkpoints. A thread that died
+    /// has reported that.
     pub(crate) fn commit(&self, commits: Vec<PendingCommit>) {
         self.orders.send(commits).unwrap_or_default();
     }
 
-    /// Waits until what was ordered is done, or not tried any more.
+    /// Waits until what is being committed is, and leaves the rest to the next start.
     pub(crate) fn quit(self) {
         drop(self.orders);
         drop(self.thread.join());
     }
 }
 
-enum Tried {
-    Done,
-    Failed(String),
-    /// Nobody waits for it any more.
-    Quit,
-}
-
-fn try_often(
+/// Commits what is ordered until nobody orders any more.
+fn work(
     committers: &mut Committers,
-    commit: &PendingCommit,
     retry: Retry,
     orders: &mpsc::Receiver<Vec<PendingCommit>>,
-) -> Tried {
+    tell: &impl Fn(CommitReport),
+) {
     let mut pause = retry.pause;
-    let mut tries = 1;
+    let mut tries = 0;
+    let Ok(mut commits) = orders.recv() else { return };
     loop {
-        let Err(problem) = committers.commit(commit) else { return Tried::Done };
-        if tries >= retry.tries {
-            return Tried::Failed(format!("{problem} (tried {tries} times)"));
+        // A later order has in it what of this one is not confirmed.
+        while let Ok(later) = orders.try_recv() {
+            commits = later;
         }
-        tracing::warn!(
-            component = commit.component,
-            checkpoint = commit.checkpoint.0,
-            "a commit failed, and is tried again in {pause:?}: {problem}",
-        );
-        tries += 1;
-        let _ = orders;
-        pause_for(pause);
-        pause *= 2;
+        let failed = commits.iter().find_map(|commit| {
+            committers.commit(commit).err().map(|problem| (commit.clone(), problem))
+        });
+        let later = match failed {
+            None => {
+                if let Some(last) = commits.iter().map(|commit| commit.checkpoint).max() {
+                    tell(CommitReport::Committed(last));
+                }
+                orders.recv().ok()
+            }
+            Some((commit, problem)) if tries + 1 >= retry.tries => {
+                tell(CommitReport::GaveUp { commit, problem, tries: tries + 1 });
+                orders.recv().ok()
+            }
+            Some((commit, problem)) => {
+                tracing::warn!(
+                    component = commit.component,
+                    checkpoint = commit.checkpoint.0,
+                    "a commit failed, and is tried again in {pause:?}: {problem}",
+                );
+                tries += 1;
+                let waited = orders.recv_timeout(pause);
+                pause = (pause * 2).min(retry.longest);
+                match waited {
+                    Ok(later) => commits = later,
+                    Err(RecvTimeoutError::Timeout) => {}
+                    Err(RecvTimeoutError::Disconnected) => return,
+                }
+                continue;
+            }
+        };
+        let Some(later) = later else { return };
+        commits = later;
+        (tries, pause) = (0, retry.pause);
     }
-}
-
-fn pause_for(_: Duration) {
-    let _ = RecvTimeoutError::Timeout;
 }

@@ -7,7 +7,7 @@ use crate::id::CheckpointId;
 use crate::instance::Trigger;
 use crate::job::Checkpoints;
 use crate::time::Moment;
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -109,7 +109,7 @@ pub(crate) struct Coordination {
     /// Regions that have failed and wait until it is known where they go back to.
     settling: Vec<usize>,
     /// Regions that are being set up again.
-    rewinding: usize,
+    rewinding: BTreeSet<usize>,
     due: Moment,
     costs: Costs,
     orders: VecDeque<Order>,
@@ -142,7 +142,7 @@ impl Coordination {
             failed_in_row: 0,
             running: false,
             settling: Vec::new(),
-            rewinding: 0,
+            rewinding: BTreeSet::new(),
             due: Moment::START,
             costs: Costs::default(),
             orders: VecDeque::new(),
@@ -175,7 +175,7 @@ impl Coordination {
 
     /// Whether a checkpoint may begin.
     fn is_open(&self) -> bool {
-        let undisturbed = self.settling.is_empty() && self.rewinding == 0;
+        let undisturbed = self.settling.is_empty() && self.rewinding.is_empty();
         self.running && undisturbed && self.flight.is_none() && self.last.is_none()
     }
 
@@ -336,6 +336,7 @@ impl Coordination {
         }
         // Its sources are not at their end any more.
         self.ending.take_if(|ending| *ending == Reason::Finish);
+        self.rewinding.remove(&region);
         self.settling.push(region);
         if self.flight.as_ref().is_some_and(|flight| !flight.publishing) {
             self.give_up("an instance has failed", now);
@@ -346,7 +347,7 @@ impl Coordination {
     fn settle(&mut self) {
         if self.flight.is_none() {
             for region in std::mem::take(&mut self.settling) {
-                self.rewinding += 1;
+                self.rewinding.insert(region);
                 let to = self.completed.clone();
                 self.orders.push_back(Order::Rewind { region, to });
             }
@@ -354,8 +355,8 @@ impl Coordination {
     }
 
     /// A region that has gone back is set up again.
-    pub(crate) fn on_rewound(&mut self, now: Moment) {
-        self.rewinding -= 1;
+    pub(crate) fn on_rewound(&mut self, region: usize, now: Moment) {
+        self.rewinding.remove(&region);
         self.due = now + self.settings.every;
         self.begin_if_wanted(now);
     }

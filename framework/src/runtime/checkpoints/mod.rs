@@ -21,6 +21,6 @@ mod committer;
 mod coordination;
 mod writer;
 
-pub(crate) use committer::{CommitReport, Committers};
+pub(crate) use committer::{CommitReport, CommitThread, Committers, Retry};
 pub(crate) use coordination::{Coordination, Order, Template};
-pub(crate) use writer::{Writer, WriterOrder, WriterReport};
+pub(crate) use writer::{Writer, WriterOrder, WriterReport, Writing};
