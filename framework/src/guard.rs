@@ -116,7 +116,7 @@ pub(crate) fn catch<R>(f: impl FnOnce() -> R) -> Result<R, Panic> {
 
 /// As [`catch`], for what is expected to panic and whose panics always become errors: they are never
 /// shown.
-#[cfg(feature = "sled")]
+#[cfg(any(feature = "sled", feature = "redb"))]
 pub(crate) fn catch_silently<R>(f: impl FnOnce() -> R) -> Result<R, Panic> {
     let before = SILENT.replace(true);
     let result = catch(f);
@@ -125,7 +125,7 @@ pub(crate) fn catch_silently<R>(f: impl FnOnce() -> R) -> Result<R, Panic> {
 }
 
 /// As [`drop_quietly`], and never shown.
-#[cfg(feature = "sled")]
+#[cfg(any(feature = "sled", feature = "redb"))]
 pub(crate) fn drop_silently<T>(value: T) {
     let before = SILENT.replace(true);
     drop_quietly(value);

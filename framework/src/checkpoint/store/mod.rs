@@ -2,10 +2,16 @@
 
 #[cfg(any(feature = "sled", feature = "redb"))]
 mod blob;
+#[cfg(any(feature = "sled", feature = "redb"))]
+mod database;
 mod memory;
+#[cfg(feature = "redb")]
+mod redb;
 #[cfg(feature = "sled")]
 mod sled;
 
+#[cfg(feature = "redb")]
+pub use self::redb::RedbStore;
 #[cfg(feature = "sled")]
 pub use self::sled::SledStore;
 pub use memory::MemoryStore;
