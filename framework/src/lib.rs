@@ -78,12 +78,15 @@ mod time;
 mod watermark;
 
 pub use channel::{Channel, ChannelInfo};
+#[cfg(feature = "redb")]
+pub use checkpoint::RedbStore;
 #[cfg(feature = "sled")]
 pub use checkpoint::SledStore;
 pub use checkpoint::{
-    CheckpointStore, ComponentManifest, DataDir, DataDirError, Generation, Latest, Manifest,
-    ManifestError, ManifestKind, MemoryStore, Part, PartManifest, PendingCommit, SegmentId,
-    SegmentRef, StoreError, StoreKind,
+    CheckpointStore, ComponentManifest, DataDir, DataDirError, Found, Generation, Health, Latest,
+    Manifest, ManifestError, ManifestKind, MemoryStore, Part, PartManifest, PendingCommit,
+    RecoveryError, Refusal, Restored, SegmentId, SegmentRef, StoreError, StoreKind,
+    choose_checkpoint, restore, survey,
 };
 pub use component::{
     BoxError, Component, Context, Fatal, Malformed, OnError, Rescale, Result, Split, StateField,

@@ -210,7 +210,7 @@ pub struct PartManifest {
 }
 
 /// A segment as a manifest names it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct SegmentRef {
     /// Where it is.
     pub id: SegmentId,

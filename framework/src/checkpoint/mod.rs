@@ -10,6 +10,7 @@ mod data_dir;
 mod manifest;
 mod pending;
 mod snapshot;
+mod recovery;
 mod store;
 
 pub(crate) use alignment::{Alignment, Barrier};
@@ -20,6 +21,11 @@ pub use manifest::{
 };
 pub(crate) use pending::{Pending, Segments};
 pub(crate) use snapshot::{Change, RestoredComponent, Snapshot};
+pub use recovery::{
+    Found, Health, RecoveryError, Refusal, Restored, choose_checkpoint, restore, survey,
+};
+#[cfg(feature = "redb")]
+pub use store::RedbStore;
 #[cfg(feature = "sled")]
 pub use store::SledStore;
 pub use store::{CheckpointStore, Generation, MemoryStore, SegmentId, StoreError};

@@ -250,6 +250,8 @@ fn open_store(
     match kind {
         #[cfg(feature = "sled")]
         StoreKind::Sled => Ok(Box::new(super::store::SledStore::open(place)?)),
+        #[cfg(feature = "redb")]
+        StoreKind::Redb => Ok(Box::new(super::store::RedbStore::open(place)?)),
         #[allow(unreachable_patterns, reason = "which are left depends on the features")]
         _ => {
             let _ = place;
