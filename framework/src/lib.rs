@@ -85,8 +85,8 @@ pub use checkpoint::SledStore;
 pub use checkpoint::{
     CheckpointStore, ComponentManifest, DataDir, DataDirError, Found, Generation, Health, Latest,
     Manifest, ManifestError, ManifestKind, MemoryStore, Part, PartManifest, PendingCommit,
-    RecoveryError, Refusal, Restored, SegmentId, SegmentRef, StoreError, StoreKind,
-    choose_checkpoint, restore, survey,
+    RecoveryError, Refusal, Restored, Retention, SegmentId, SegmentRef, StoreError, StoreKind,
+    Sweeper,
 };
 pub use component::{
     BoxError, Component, Context, Fatal, Malformed, OnError, Rescale, Result, Split, StateField,

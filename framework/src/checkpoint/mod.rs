@@ -12,6 +12,7 @@ mod pending;
 mod snapshot;
 mod recovery;
 mod store;
+mod sweep;
 
 pub(crate) use alignment::{Alignment, Barrier};
 pub use data_dir::{DataDir, DataDirError, Latest, StoreKind};
@@ -24,8 +25,10 @@ pub(crate) use snapshot::{Change, RestoredComponent, Snapshot};
 pub use recovery::{
     Found, Health, RecoveryError, Refusal, Restored, choose_checkpoint, restore, survey,
 };
+pub use recovery::{Found, Health, RecoveryError, Refusal, Restored};
 #[cfg(feature = "redb")]
 pub use store::RedbStore;
 #[cfg(feature = "sled")]
 pub use store::SledStore;
 pub use store::{CheckpointStore, Generation, MemoryStore, SegmentId, StoreError};
+pub use sweep::{Retention, Sweeper};

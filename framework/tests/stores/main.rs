@@ -54,7 +54,7 @@ impl Place {
 /// Runs a test with a store of every kind.
 fn with_each(test: impl Fn(&Place)) {
     for kind in Kind::ALL {
-        println!("{kind:?}");
+        eprintln!("{kind:?}");
         test(&Place::new(*kind));
     }
 }

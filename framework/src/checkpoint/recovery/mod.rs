@@ -24,6 +24,39 @@ pub struct Restored {
 }
 
 impl Restored {
+    /// Reads the checkpoint that a job goes on from: the one that is `wanted`, else the newest. `None`: there
+    /// is none, it begins anew.
+    ///
+    /// ```
+    /// use streamwork::{CheckpointId, Latest, MemoryStore, RecoveryError, Restored};
+    ///
+    /// let store = MemoryStore::new();
+    /// assert!(Restored::read(&store, &Latest::None, None)?.is_none());
+    /// let error = Restored::read(&store, &Latest::None, Some(CheckpointId(7))).unwrap_err();
+    /// assert_eq!(error.to_string(), "there is no checkpoint 7; no checkpoint is good");
+    /// # Ok::<(), RecoveryError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// That one may not be taken, or the checkpoint is damaged; or the store cannot be read.
+    pub fn read(
+        store: &dyn CheckpointStore,
+        latest: &Latest,
+        wanted: Option<CheckpointId>,
+    ) -> Result<Option<Self>, RecoveryError> {
+        let refusal = match choose(&store.manifests()?, latest, wanted) {
+            Ok(None) => return Ok(None),
+            Ok(Some(id)) => match tolerate(read(store, id, latest))? {
+                Ok(restored) => return Ok(Some(restored)),
+                Err(problem) => Refusal::Damaged { id, problem },
+            },
+            Err(refusal) => refusal,
+        };
+        let found = Found::all(store)?;
+        let good = found.into_iter().filter(|found| found.health == Health::Good);
+        Err(RecoveryError::Refused { refusal, good: good.map(|found| found.id).collect() })
+    }
+
     /// The segments of a part, a base and the deltas after it; none if it is empty.
     #[must_use]
     pub fn chain(&self, component: &str, part: Part) -> &[Arc<[u8]>] {
@@ -50,6 +83,40 @@ pub struct Found {
     pub health: Health,
 }
 
+impl Found {
+    /// Reads every checkpoint of a store, with all of its segments, in order. A segment that several need is
+    /// read once.
+    ///
+    /// ```
+    /// use streamwork::{CheckpointStore, Found, Health, MemoryStore};
+    ///
+    /// let mut store = MemoryStore::new();
+    /// let generation = store.begin()?;
+    /// let id = store.reserve(1)?;
+    /// store.publish(generation, id, b"no manifest")?;
+    /// let found = Found::all(&store)?;
+    /// assert_eq!(found[0].id, id);
+    /// assert!(matches!(found[0].health, Health::Damaged(_)));
+    /// # Ok::<(), streamwork::StoreError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// The store cannot be read. That something in it is damaged is no error but [`Health::Damaged`].
+    pub fn all(store: &dyn CheckpointStore) -> Result<Vec<Self>, StoreError> {
+        let mut checked = HashMap::new();
+        let mut found = Vec::new();
+        for id in store.manifests()? {
+            let manifest = tolerate(read_manifest(store, id))?;
+            let health = match &manifest {
+                Err(problem) => Health::Damaged(problem.clone()),
+                Ok(manifest) => check_segments(store, manifest, &mut checked)?,
+            };
+            found.push(Self { id, manifest: manifest.ok(), health });
+        }
+        Ok(found)
+    }
+}
+
 /// Whether a checkpoint can be restored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -60,55 +127,9 @@ pub enum Health {
     Damaged(String),
 }
 
-/// Reads every checkpoint of a store, with all of its segments, in order. A segment that several need is
-/// read once.
-///
-/// ```
-/// use streamwork::{CheckpointStore, Health, MemoryStore, survey};
-///
-/// let mut store = MemoryStore::new();
-/// let generation = store.begin()?;
-/// let id = store.reserve(1)?;
-/// store.publish(generation, id, b"no manifest")?;
-/// let found = survey(&store)?;
-/// assert_eq!(found[0].id, id);
-/// assert!(matches!(found[0].health, Health::Damaged(_)));
-/// # Ok::<(), streamwork::StoreError>(())
-/// ```
-///
-/// # Errors
-/// The store cannot be read. That something in it is damaged is no error but [`Health::Damaged`].
-pub fn survey(store: &dyn CheckpointStore) -> Result<Vec<Found>, StoreError> {
-    let mut checked = HashMap::new();
-    let mut found = Vec::new();
-    for id in store.manifests()? {
-        let manifest = tolerate(read_manifest(store, id))?;
-        let health = match &manifest {
-            Err(problem) => Health::Damaged(problem.clone()),
-            Ok(manifest) => check_segments(store, manifest, &mut checked)?,
-        };
-        found.push(Found { id, manifest: manifest.ok(), health });
-    }
-    Ok(found)
-}
-
 /// Which checkpoint a job goes on from: the one that is `wanted`, else the newest. `None`: it begins
 /// anew.
-///
-/// ```
-/// use streamwork::{CheckpointId, Latest, choose_checkpoint};
-///
-/// let published = [CheckpointId(3), CheckpointId(4)];
-/// let newest = choose_checkpoint(&published, &Latest::None, None);
-/// assert_eq!(newest, Ok(Some(CheckpointId(4))));
-/// assert_eq!(choose_checkpoint(&[], &Latest::None, None), Ok(None));
-/// assert!(choose_checkpoint(&published, &Latest::None, Some(CheckpointId(1))).is_err());
-/// ```
-///
-/// # Errors
-/// What was published last is not known, or is newer than all that there is; or the wanted one is not
-/// there.
-pub fn choose_checkpoint(
+fn choose(
     published: &[CheckpointId],
     latest: &Latest,
     wanted: Option<CheckpointId>,
@@ -176,39 +197,6 @@ pub enum RecoveryError {
     /// The store cannot be read.
     #[error(transparent)]
     Store(#[from] StoreError),
-}
-
-/// Reads the checkpoint that a job goes on from: the one that is `wanted`, else the newest. `None`: there
-/// is none, it begins anew.
-///
-/// ```
-/// use streamwork::{CheckpointId, Latest, MemoryStore, RecoveryError, restore};
-///
-/// let store = MemoryStore::new();
-/// assert!(restore(&store, &Latest::None, None)?.is_none());
-/// let error = restore(&store, &Latest::None, Some(CheckpointId(7))).unwrap_err();
-/// assert_eq!(error.to_string(), "there is no checkpoint 7; no checkpoint is good");
-/// # Ok::<(), RecoveryError>(())
-/// ```
-///
-/// # Errors
-/// [`choose_checkpoint`] refuses, or the checkpoint is damaged; or the store cannot be read.
-pub fn restore(
-    store: &dyn CheckpointStore,
-    latest: &Latest,
-    wanted: Option<CheckpointId>,
-) -> Result<Option<Restored>, RecoveryError> {
-    let refusal = match choose_checkpoint(&store.manifests()?, latest, wanted) {
-        Ok(None) => return Ok(None),
-        Ok(Some(id)) => match tolerate(read(store, id, latest))? {
-            Ok(restored) => return Ok(Some(restored)),
-            Err(problem) => Refusal::Damaged { id, problem },
-        },
-        Err(refusal) => refusal,
-    };
-    let found = survey(store)?;
-    let good = found.into_iter().filter(|found| found.health == Health::Good);
-    Err(RecoveryError::Refused { refusal, good: good.map(|found| found.id).collect() })
 }
 
 /// What can be wrong with one checkpoint: damage, which is told, or the store, which is an error.
@@ -324,3 +312,6 @@ fn good_ones(good: &[CheckpointId]) -> String {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -236,6 +236,7 @@ pub struct PendingCommit {
 }
 
 #[cfg(test)]
+<<<<<<< HEAD:framework/src/checkpoint/manifest.rs
 impl Manifest {
     pub(crate) fn empty(
         id: CheckpointId,
@@ -268,3 +269,6 @@ impl ComponentManifest {
         }
     }
 }
+=======
+mod tests;
+>>>>>>> 0846a10 (checkpoint: sweep what is not kept, and test recovery and manifests):framework/src/checkpoint/manifest/mod.rs
