@@ -22,9 +22,6 @@ pub use manifest::{
 };
 pub(crate) use pending::{Pending, Segments};
 pub(crate) use snapshot::{Change, RestoredComponent, Snapshot};
-pub use recovery::{
-    Found, Health, RecoveryError, Refusal, Restored, choose_checkpoint, restore, survey,
-};
 pub use recovery::{Found, Health, RecoveryError, Refusal, Restored};
 #[cfg(feature = "redb")]
 pub use store::RedbStore;

@@ -236,7 +236,6 @@ pub struct PendingCommit {
 }
 
 #[cfg(test)]
-<<<<<<< HEAD:framework/src/checkpoint/manifest.rs
 impl Manifest {
     pub(crate) fn empty(
         id: CheckpointId,
@@ -269,6 +268,6 @@ impl ComponentManifest {
         }
     }
 }
-=======
+
+#[cfg(test)]
 mod tests;
->>>>>>> 0846a10 (checkpoint: sweep what is not kept, and test recovery and manifests):framework/src/checkpoint/manifest/mod.rs
