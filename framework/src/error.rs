@@ -1,6 +1,7 @@
 //! The errors that leave the crate.
 
-use crate::id::ComponentName;
+use crate::checkpoint::{DataDirError, RecoveryError, StoreError};
+use crate::id::{CheckpointId, ComponentName};
 use crate::instance::{Cause, Failure};
 use crate::job::{Problem, Problems};
 use crate::metrics::Counts;
@@ -52,6 +53,68 @@ pub enum Error {
         job: String,
         /// What happened.
         cause: Cause,
+    },
+    /// The job's data directory could not be had.
+    #[error("job {job:?} cannot use its data directory")]
+    DataDirectory {
+        /// The job's name.
+        job: String,
+        /// Why not.
+        #[source]
+        source: DataDirError,
+    },
+    /// There is a checkpoint, and the job cannot go on from it.
+    #[error("job {job:?} cannot go on from where it was")]
+    Recovery {
+        /// The job's name.
+        job: String,
+        /// Why not.
+        #[source]
+        source: RecoveryError,
+    },
+    /// The checkpoint was taken of another job than this has become.
+    #[error("job {job:?} cannot go on from checkpoint {checkpoint}: {}", .differences.join("; "))]
+    Incompatible {
+        /// The job's name.
+        job: String,
+        /// The checkpoint, which is left as it is.
+        checkpoint: CheckpointId,
+        /// What has changed, in words.
+        differences: Vec<String>,
+    },
+    /// The store of checkpoints could not be used.
+    #[error("job {job:?} cannot use its store of checkpoints")]
+    Store {
+        /// The job's name.
+        job: String,
+        /// Why not.
+        #[source]
+        source: StoreError,
+    },
+    /// What a sink has prepared in an earlier run could not be committed.
+    #[error(
+        "job {job:?} cannot go on: what {sink:?} has prepared for checkpoint {checkpoint} cannot be \
+         committed: {problem}"
+    )]
+    Commit {
+        /// The job's name.
+        job: String,
+        /// The sink.
+        sink: String,
+        /// The checkpoint.
+        checkpoint: CheckpointId,
+        /// What the sink says.
+        problem: String,
+    },
+    /// What a sink has prepared in an earlier run, and is in no checkpoint, could not be removed.
+    #[error("job {job:?} cannot go on: {sink:?} cannot remove what an earlier run left: {problem}")]
+    CleanUp {
+        /// The job's name.
+        job: String,
+        /// The sink.
+        sink: String,
+        /// What the sink says.
+        problem: String,
     },
     /// The engine's own thread ended before the job did.
     #[error("the engine of job {job:?} died")]

@@ -2,7 +2,7 @@
 
 use crate::component::{BoxError, Fatal, is_mark};
 use crate::guard::{Panic, catch};
-use crate::id::InstanceId;
+use crate::id::{CheckpointId, InstanceId};
 use std::fmt::{self, Write as _};
 use std::sync::Arc;
 
@@ -72,6 +72,17 @@ pub enum Cause {
     Save(UserError),
     /// What a checkpoint holds of the instance could not be restored.
     Restore(UserError),
+    /// A checkpoint is published, and what a sink has prepared for it could not be committed.
+    Commit {
+        /// The checkpoint.
+        checkpoint: CheckpointId,
+        /// How many events that are.
+        events: u64,
+        /// What the sink says, and how often it was asked.
+        problem: String,
+    },
+    /// The job cannot go on without a checkpoint that could not be written or read.
+    Checkpoint(String),
     /// The engine itself lost the instance.
     Died,
 }
@@ -180,7 +191,7 @@ impl Cause {
             | Self::Finish(e)
             | Self::Save(e)
             | Self::Restore(e) => Some(&**e.error),
-            Self::Panic { .. } | Self::Died => None,
+            Self::Panic { .. } | Self::Commit { .. } | Self::Checkpoint(_) | Self::Died => None,
         }
     }
 }
@@ -198,6 +209,12 @@ impl fmt::Display for Cause {
             Self::Finish(e) => write!(f, "finish failed: {e}"),
             Self::Save(e) => write!(f, "it could not be saved: {e}"),
             Self::Restore(e) => write!(f, "it could not be restored: {e}"),
+            Self::Commit { checkpoint, events, problem } => write!(
+                f,
+                "what it has prepared for checkpoint {checkpoint} ({events} events) cannot be \
+                 committed: {problem}"
+            ),
+            Self::Checkpoint(problem) => f.write_str(problem),
             Self::Died => f.write_str("the actor died"),
         }
     }

@@ -37,6 +37,8 @@ pub(crate) struct Node {
     pub(crate) role: Role,
     pub(crate) blocking: bool,
     pub(crate) on_error: OnError,
+    /// What becomes of what it has prepared and cannot commit.
+    pub(crate) on_commit_error: OnError,
     /// Those that it declares.
     pub(crate) channels: &'static [ChannelInfo],
     /// Events a second, of a source that is held to a rate.

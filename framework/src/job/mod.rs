@@ -50,6 +50,7 @@ pub struct Job {
     key_groups: KeyGroups,
     limits: LinkLimits,
     restarts: RestartStrategy,
+    dropped: Vec<String>,
     graph: SharedGraph,
 }
 
@@ -97,6 +98,7 @@ impl Job {
             key_groups: KeyGroups::DEFAULT,
             limits: LinkLimits::default(),
             restarts: RestartStrategy::default(),
+            dropped: Vec::new(),
             graph: SharedGraph::default(),
         }
     }
@@ -161,6 +163,14 @@ impl Job {
         self
     }
 
+    /// Lets the job go on from a checkpoint that holds state of a component which the job has no more: the
+    /// state is lost. Without this such a job is refused, since the component may only have another name.
+    #[must_use]
+    pub fn drop_state_of(mut self, component: impl Into<String>) -> Self {
+        self.dropped.push(component.into());
+        self
+    }
+
     /// The job's name.
     ///
     /// ```
@@ -174,6 +184,10 @@ impl Job {
     /// Adds a source; each split is read by a clone of `source`.
     pub fn source<S: Source + Clone>(&self, source: S) -> SourceStage<S> {
         NewNode::source(source).add_to(self.graph.clone()).into()
+    }
+
+    pub(crate) fn dropped_state(&self) -> Vec<String> {
+        self.dropped.clone()
     }
 
     pub(crate) fn restart_strategy(&self) -> RestartStrategy {

@@ -97,6 +97,7 @@ impl NewNode {
             role: self.role,
             blocking: self.blocking,
             on_error: OnError::default(),
+            on_commit_error: OnError::Fail,
             channels: self.channels,
             rate: None,
             steps: 0,

@@ -40,6 +40,16 @@ impl Message for Quit {
     type Result = ();
 }
 
+/// Another machine takes the place of the one that there is, which is closed.
+pub(super) struct Replace {
+    pub(super) machine: Box<dyn Machine>,
+    pub(super) reports: Arc<dyn Reports>,
+}
+
+impl Message for Replace {
+    type Result = ();
+}
+
 /// The actor that drives one instance.
 pub(super) struct Executor {
     machine: Option<Box<dyn Machine>>,
@@ -126,6 +136,19 @@ impl Handler<Quit> for Executor {
             drop_quietly(machine);
         }
         ctx.stop();
+    }
+}
+
+impl Handler<Replace> for Executor {
+    type Result = ();
+
+    fn handle(&mut self, message: Replace, _: &mut Self::Context) {
+        let Replace { machine, reports } = message;
+        self.death.reports = Some(reports);
+        if let Some(mut old) = self.machine.replace(machine) {
+            old.close();
+            drop_quietly(old);
+        }
     }
 }
 

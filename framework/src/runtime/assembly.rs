@@ -40,6 +40,7 @@ pub(crate) trait Shell {
         component: usize,
         id: &InstanceId,
         place: Place,
+        reports: Arc<dyn Reports>,
         machine: Box<dyn Machine>,
     ) -> Arc<dyn Mailbox>;
 }
@@ -77,6 +78,7 @@ pub(crate) fn state_of(job: &str, graph: &Graph) -> JobState {
         name: node.name.clone(),
         role: node.role,
         last: graph.outputs(id).next().is_none(),
+        on_commit_error: node.on_commit_error,
         region: regions[id.0],
         instances: (0..node.parallelism)
             .map(|index| Arc::new(InstanceView::new(InstanceId::new(node.name.clone(), index))))
@@ -224,6 +226,7 @@ impl Assembly {
                     restored: restored.clone(),
                     rebase,
                 });
+                let reports = shell.reports(node.0, index, attempt);
                 let seat = Seat {
                     ctx: Context {
                         job: Arc::clone(&job),
@@ -242,7 +245,7 @@ impl Assembly {
                     on_error: graph.node(node).on_error,
                     streams: Arc::clone(&streams),
                     stream_of: Arc::clone(&stream_of),
-                    reports: shell.reports(node.0, index, attempt),
+                    reports: Arc::clone(&reports),
                     saving,
                 };
                 let machine = graph.node_mut(node).blueprint.machine(seat, outputs, rate);
@@ -251,7 +254,7 @@ impl Assembly {
                 } else {
                     Place::Arbiter(placement.arbiter_of(before, index))
                 };
-                let mailbox = shell.drive(node.0, &view.id, place, machine);
+                let mailbox = shell.drive(node.0, &view.id, place, reports, machine);
                 made.push(Inlet { mailbox, pace, links });
             }
             inlets.insert(node, made);

@@ -1,10 +1,15 @@
 //! [`Engine`]: runs jobs. The only module that knows of actix.
 
 mod actor;
+mod actors;
 mod assembly;
+mod checkpoints;
 mod engine;
 mod handle;
+mod keeping;
 mod placement;
+mod recording;
+mod start;
 mod state;
 mod status;
 mod supervision;
@@ -18,7 +23,7 @@ pub use tree::{ComponentTree, InstanceState, InstanceTree, SupervisionTree};
 
 #[cfg(feature = "test-util")]
 pub(crate) use {
-    assembly::{Place, Settings, Shell, assemble, state_of},
+    assembly::{Assembly, Making, Place, Settings, Shell, state_of},
     state::JobState,
     supervision::{ComponentSupervision, Deadline, Ending, JobSupervision, Verdict},
 };

@@ -1,13 +1,15 @@
 //! What is known of a running job: shared, so that it can be read at any time from any thread.
 
+use super::checkpoints::Costs;
 use super::status::JobStatus;
 use super::tree::{ComponentTree, InstanceState, InstanceTree, SupervisionTree};
-use crate::id::{ComponentName, InstanceId};
+use crate::component::OnError;
+use crate::id::{CheckpointId, ComponentName, InstanceId};
 use crate::instance::ControlCell;
 use crate::job::Role;
 use crate::metrics::{Counters, Counts, StepCounts};
 use crate::step::StepInfo;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// One instance, as seen from outside.
@@ -74,6 +76,8 @@ pub(crate) struct ComponentView {
     pub(crate) role: Role,
     /// Whether nobody subscribes to it.
     pub(crate) last: bool,
+    /// What becomes of what it has prepared and cannot commit.
+    pub(crate) on_commit_error: OnError,
     /// Which components it is connected with: they go back to a checkpoint together.
     pub(crate) region: usize,
     pub(crate) instances: Vec<Arc<InstanceView>>,
@@ -92,6 +96,23 @@ pub(crate) struct JobState {
     pub(crate) components: Vec<ComponentView>,
     steps: Vec<Arc<StepInfo>>,
     status: Mutex<JobStatus>,
+    checkpoints: Mutex<Taken>,
+    /// Events that sinks have prepared, and that were left out since they could not be committed.
+    left_out: AtomicU64,
+}
+
+/// The checkpoints of a job so far.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Taken {
+    /// Whether the job takes any.
+    pub(crate) by_delivery: bool,
+    /// Where they are kept.
+    pub(crate) place: Option<String>,
+    pub(crate) costs: Costs,
+    /// The last one.
+    pub(crate) last: Option<CheckpointId>,
+    /// What the job went on from.
+    pub(crate) restored: Option<CheckpointId>,
 }
 
 impl JobState {
@@ -100,7 +121,9 @@ impl JobState {
         components: Vec<ComponentView>,
         steps: Vec<Arc<StepInfo>>,
     ) -> Self {
-        Self { name, components, steps, status: Mutex::new(JobStatus::Starting) }
+        let status = Mutex::new(JobStatus::Starting);
+        let (checkpoints, left_out) = (Mutex::default(), AtomicU64::new(0));
+        Self { name, components, steps, status, checkpoints, left_out }
     }
 
     pub(crate) fn status(&self) -> JobStatus {
@@ -113,6 +136,41 @@ impl JobState {
 
     pub(crate) fn instances(&self) -> impl Iterator<Item = &Arc<InstanceView>> {
         self.components.iter().flat_map(|component| &component.instances)
+    }
+
+    /// The instances of sources.
+    pub(crate) fn sources(&self) -> impl Iterator<Item = &Arc<InstanceView>> {
+        self.components.iter().filter(|c| c.role == Role::Source).flat_map(|c| &c.instances)
+    }
+
+    /// What becomes of what a sink has prepared and cannot commit.
+    pub(crate) fn on_commit_error(&self, sink: &str) -> OnError {
+        let sink = self.components.iter().find(|c| c.name.as_str() == sink);
+        sink.map_or(OnError::Fail, |sink| sink.on_commit_error)
+    }
+
+    pub(crate) fn add_left_out(&self, events: u64) {
+        self.left_out.fetch_add(events, Ordering::Relaxed);
+    }
+
+    pub(crate) fn left_out(&self) -> u64 {
+        self.left_out.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn checkpoints(&self) -> Taken {
+        self.checkpoints.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// The job takes checkpoints, and goes on from this one.
+    pub(crate) fn begin_checkpoints(&self, place: String, restored: Option<CheckpointId>) {
+        let mut taken = self.checkpoints.lock().unwrap_or_else(PoisonError::into_inner);
+        let place = Some(place);
+        *taken = Taken { by_delivery: true, place, restored, last: restored, ..Taken::default() };
+    }
+
+    pub(crate) fn set_checkpoints(&self, costs: Costs, last: Option<CheckpointId>) {
+        let mut taken = self.checkpoints.lock().unwrap_or_else(PoisonError::into_inner);
+        (taken.costs, taken.last) = (costs, last);
     }
 
     pub(crate) fn tree(&self) -> SupervisionTree {

@@ -3,10 +3,15 @@
 
 use super::actor::post;
 use super::state::JobState;
-use super::supervision::{ComponentSupervision, Ending, JobSupervision, News, Verdict};
-use crate::instance::{Failure, Report, Reports};
-use crate::restart::RestartStrategy;
-use crate::time::Clock;
+use super::checkpoints::{CommitReport, WriterReport};
+use super::recording::{Asked, Recording, RecordingOrder};
+use super::supervision::{
+    ComponentSupervision, Ending, JobOrder, JobSupervision, News, Verdict,
+};
+use crate::checkpoint::{PendingCommit, Restored, Snapshot};
+use crate::id::Attempt;
+use crate::instance::{Cause, Failure, Report, Reports, Snapshots};
+use crate::time::{Clock, Moment};
 use actix::{Actor, Addr, AsyncContext, Context, Handler, Message};
 use futures::channel::oneshot;
 use std::sync::Arc;
@@ -14,6 +19,9 @@ use std::time::Duration;
 
 /// After this long a job that is not set up yet shows who it waits for.
 const SLOW_START: Duration = Duration::from_millis(500);
+
+/// How long a job that is over waits for what was ordered of the writer and the committer.
+const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Watches the instances of one component.
 pub(super) struct ComponentSupervisor {
@@ -25,13 +33,11 @@ pub(super) struct ComponentSupervisor {
 
 impl ComponentSupervisor {
     pub(super) fn new(
-        state: Arc<JobState>,
         component: usize,
-        strategy: RestartStrategy,
+        supervision: ComponentSupervision,
         clock: Arc<dyn Clock>,
         job: Addr<JobSupervisor>,
     ) -> Self {
-        let supervision = ComponentSupervision::new(state, component, strategy);
         Self { component, supervision, clock, job }
     }
 }
@@ -43,6 +49,7 @@ impl Actor for ComponentSupervisor {
 /// Instance `index` reports to its supervisor.
 pub(super) struct InstanceReport {
     index: usize,
+    attempt: Attempt,
     report: Report,
 }
 
@@ -54,8 +61,8 @@ impl Handler<InstanceReport> for ComponentSupervisor {
     type Result = ();
 
     fn handle(&mut self, message: InstanceReport, ctx: &mut Self::Context) {
-        let InstanceReport { index, report } = message;
-        match self.supervision.on_report(index, report, self.clock.now()) {
+        let InstanceReport { index, attempt, report } = message;
+        match self.supervision.on_report((index, attempt), report, self.clock.now()) {
             Verdict::Fine => {}
             Verdict::Restart { instance, after } => {
                 ctx.run_later(after, move |this, _| this.supervision.restart(instance));
@@ -68,32 +75,94 @@ impl Handler<InstanceReport> for ComponentSupervisor {
     }
 }
 
+/// Other machines take the place of those that there are.
+struct Begin(Attempt);
+
+impl Message for Begin {
+    type Result = ();
+}
+
+impl Handler<Begin> for ComponentSupervisor {
+    type Result = ();
+
+    fn handle(&mut self, Begin(attempt): Begin, _: &mut Self::Context) {
+        self.supervision.begin(attempt);
+    }
+}
+
 /// The way from a machine to its supervisor.
 pub(super) struct Reporter {
     pub(super) supervisor: Addr<ComponentSupervisor>,
     pub(super) index: usize,
+    pub(super) attempt: Attempt,
 }
 
 impl Reports for Reporter {
     fn report(&self, report: Report) {
-        post(&self.supervisor, InstanceReport { index: self.index, report });
+        let Self { index, attempt, .. } = *self;
+        post(&self.supervisor, InstanceReport { index, attempt, report });
     }
+}
+
+/// The way of an instance's snapshots.
+pub(super) struct SnapshotPost {
+    pub(super) job: Addr<JobSupervisor>,
+    pub(super) component: usize,
+    pub(super) index: usize,
+}
+
+impl Snapshots for SnapshotPost {
+    fn put(&self, snapshot: Snapshot) {
+        let at = (self.component, self.index);
+        post(&self.job, Taken { at, snapshot });
+    }
+}
+
+struct Taken {
+    at: (usize, usize),
+    snapshot: Snapshot,
+}
+
+impl Message for Taken {
+    type Result = ();
 }
 
 /// The end of a job, with the failure that ended it and whether restarts were used up.
 pub(super) type Conclusion = Option<(Failure, bool)>;
 
+/// Makes the machines of a region anew.
+pub(super) type Remake =
+    Box<dyn FnMut(usize, Attempt, Option<&Restored>) -> Result<(), Cause> + 'static>;
+
+/// What a supervisor needs to let regions go back to a checkpoint.
+pub(super) struct Rewinder {
+    pub(super) recording: Recording,
+    pub(super) components: Vec<Addr<ComponentSupervisor>>,
+    pub(super) remake: Remake,
+}
+
 /// Watches the component supervisors and brings the job to its end.
 pub(super) struct JobSupervisor {
     state: Arc<JobState>,
     supervision: JobSupervision,
+    clock: Arc<dyn Clock>,
     done: Option<oneshot::Sender<Conclusion>>,
+    rewinder: Option<Rewinder>,
+    attempt: Attempt,
+    /// When it looks for what is due.
+    alarm: Option<Moment>,
 }
 
 impl JobSupervisor {
-    pub(super) fn new(state: Arc<JobState>, done: oneshot::Sender<Conclusion>) -> Self {
-        let supervision = JobSupervision::new(Arc::clone(&state));
-        Self { state, supervision, done: Some(done) }
+    pub(super) fn new(
+        state: Arc<JobState>,
+        supervision: JobSupervision,
+        clock: Arc<dyn Clock>,
+        done: oneshot::Sender<Conclusion>,
+        rewinder: Option<Rewinder>,
+    ) -> Self {
+        let (attempt, done) = (Attempt::FIRST, Some(done));
+        Self { state, supervision, clock, done, rewinder, attempt, alarm: None }
     }
 
     fn log_tree(&self) {
@@ -104,24 +173,119 @@ impl JobSupervisor {
     fn conclude(&mut self) {
         if let Some(done) = self.done.take() {
             let conclusion = self.supervision.conclude();
+            if let Some(Rewinder { recording, .. }) = self.rewinder.take() {
+                recording.quit(PATIENCE);
+            }
             self.log_tree();
             // Nobody waits any more: then nobody asks how it ended.
             drop(done.send(conclusion));
         }
     }
 
-    /// Keeps the deadline that was set, if one was.
-    fn keep_deadline(&mut self, ctx: &mut Context<Self>) {
-        if let Some((after, deadline)) = self.supervision.take_deadline() {
-            ctx.run_later(after, move |this, ctx| {
-                if this.done.is_some() {
-                    if this.supervision.on_deadline(deadline) {
-                        this.conclude();
-                    }
-                    this.keep_deadline(ctx);
-                }
-            });
+    /// Does what was decided, and what is decided because of that.
+    fn carry_out(&mut self, ctx: &mut Context<Self>) {
+        loop {
+            let orders = self.supervision.take_orders();
+            let recording = self.rewinder.as_mut().map(|rewinder| &mut rewinder.recording);
+            let recorded = recording.map(Recording::take_orders).unwrap_or_default();
+            if self.done.is_none() || orders.is_empty() && recorded.is_empty() {
+                break;
+            }
+            orders.into_iter().for_each(|order| self.carry_out_one(order, ctx));
+            recorded.into_iter().for_each(|order| self.carry_out_recorded(order));
         }
+        self.set_alarm(ctx);
+    }
+
+    fn carry_out_one(&mut self, order: JobOrder, ctx: &mut Context<Self>) {
+        let now = self.clock.now();
+        let recording = self.rewinder.as_mut().map(|rewinder| &mut rewinder.recording);
+        match (order, recording) {
+            (JobOrder::Deadline(after, deadline), _) => {
+                ctx.run_later(after, move |this, ctx| {
+                    if this.done.is_some() {
+                        if this.supervision.on_deadline(deadline) {
+                            this.conclude();
+                        }
+                        this.carry_out(ctx);
+                    }
+                });
+            }
+            (_, None) => {}
+            (JobOrder::Running, Some(recording)) => recording.on_running(now),
+            (JobOrder::Rewound { region }, Some(recording)) => {
+                recording.on_rewound(region, now);
+                self.log_tree();
+            }
+            (JobOrder::End { stop }, Some(recording)) => recording.end(stop, now),
+            (JobOrder::Rewind { region, after }, Some(recording)) => {
+                recording.on_failure(region, now);
+                ctx.run_later(after, move |this, ctx| {
+                    if let Some(rewinder) = &mut this.rewinder {
+                        rewinder.recording.on_rested(region);
+                    }
+                    this.carry_out(ctx);
+                });
+                self.log_tree();
+            }
+        }
+    }
+
+    fn carry_out_recorded(&mut self, order: RecordingOrder) {
+        match order {
+            RecordingOrder::Make { region, restored } => self.make(region, restored.as_deref()),
+            RecordingOrder::Close => self.supervision.close(),
+            RecordingOrder::Halt => self.supervision.end(),
+            RecordingOrder::Fail(problem) => {
+                self.supervision.on_fault(0, Cause::Checkpoint(problem));
+            }
+            RecordingOrder::FailCommit(commit, problem) => {
+                let PendingCommit { checkpoint, component, events, .. } = commit;
+                let components = &self.state.components;
+                let sink = components.iter().position(|c| c.name.as_str() == component);
+                let cause = Cause::Commit { checkpoint, events, problem };
+                self.supervision.on_fault(sink.unwrap_or(0), cause);
+            }
+        }
+    }
+
+    /// Makes the machines of a region anew.
+    fn make(&mut self, region: usize, restored: Option<&Restored>) {
+        let Some(rewinder) = &mut self.rewinder else { return };
+        if !self.state.status().is_running() {
+            return;
+        }
+        self.attempt = Attempt(self.attempt.0 + 1);
+        self.supervision.begin(region);
+        for (component, supervisor) in self.state.components.iter().zip(&rewinder.components) {
+            if component.region == region {
+                post(supervisor, Begin(self.attempt));
+            }
+        }
+        if let Err(cause) = (rewinder.remake)(region, self.attempt, restored) {
+            self.supervision.on_fault(region, cause);
+        }
+    }
+
+    /// Looks again when something is due.
+    fn set_alarm(&mut self, ctx: &mut Context<Self>) {
+        let next = self.rewinder.as_ref().and_then(|rewinder| rewinder.recording.next_time());
+        if next.is_none() || next == self.alarm {
+            return;
+        }
+        self.alarm = next;
+        let after = next.map_or(Duration::ZERO, |next| next.since(self.clock.now()));
+        ctx.run_later(after, move |this, ctx| {
+            // One that was set since looks by itself.
+            if this.alarm == next {
+                this.alarm = None;
+                let now = this.clock.now();
+                if let Some(rewinder) = &mut this.rewinder {
+                    rewinder.recording.on_time(now);
+                }
+                this.carry_out(ctx);
+            }
+        });
     }
 }
 
@@ -135,6 +299,72 @@ impl Actor for JobSupervisor {
                 this.log_tree();
             }
         });
+    }
+}
+
+impl Handler<Taken> for JobSupervisor {
+    type Result = ();
+
+    fn handle(&mut self, Taken { at, snapshot }: Taken, ctx: &mut Self::Context) {
+        let day = self.clock.time_of_day();
+        if let Some(rewinder) = &mut self.rewinder {
+            rewinder.recording.on_snapshot(at, snapshot, day);
+        }
+        self.carry_out(ctx);
+    }
+}
+
+impl Message for WriterReport {
+    type Result = ();
+}
+
+impl Handler<WriterReport> for JobSupervisor {
+    type Result = ();
+
+    fn handle(&mut self, report: WriterReport, ctx: &mut Self::Context) {
+        let now = self.clock.now();
+        if let Some(rewinder) = &mut self.rewinder {
+            rewinder.recording.on_writer(report, now);
+        }
+        self.carry_out(ctx);
+    }
+}
+
+impl Message for CommitReport {
+    type Result = ();
+}
+
+impl Handler<CommitReport> for JobSupervisor {
+    type Result = ();
+
+    fn handle(&mut self, report: CommitReport, ctx: &mut Self::Context) {
+        if let Some(rewinder) = &mut self.rewinder {
+            rewinder.recording.on_committer(report);
+        }
+        self.carry_out(ctx);
+    }
+}
+
+/// Somebody asks for a savepoint.
+pub(super) struct AskSavepoint {
+    pub(super) name: String,
+    pub(super) asked: Asked,
+}
+
+impl Message for AskSavepoint {
+    type Result = ();
+}
+
+impl Handler<AskSavepoint> for JobSupervisor {
+    type Result = ();
+
+    fn handle(&mut self, message: AskSavepoint, ctx: &mut Self::Context) {
+        let AskSavepoint { name, asked } = message;
+        let now = self.clock.now();
+        if let Some(rewinder) = &mut self.rewinder {
+            rewinder.recording.savepoint(name, asked, now);
+        }
+        self.carry_out(ctx);
     }
 }
 
@@ -154,14 +384,14 @@ impl Handler<ComponentNews> for JobSupervisor {
         let ComponentNews { component, news } = message;
         let ready = matches!(news, News::Ready);
         let restarted = matches!(news, News::Restarted);
-        let over = self.supervision.on_news(component, news);
+        let over = self.supervision.on_news(component, news, self.clock.now());
         if restarted || (ready && self.supervision.is_set_up()) {
             self.log_tree();
         }
         if over {
             self.conclude();
         }
-        self.keep_deadline(ctx);
+        self.carry_out(ctx);
     }
 }
 
@@ -189,6 +419,6 @@ impl Handler<Ending> for JobSupervisor {
 
     fn handle(&mut self, ending: Ending, ctx: &mut Self::Context) {
         self.supervision.on_ending(ending);
-        self.keep_deadline(ctx);
+        self.carry_out(ctx);
     }
 }

@@ -1,6 +1,7 @@
 //! The clocks. Only this file reads the system's; everything else is handed a [`Clock`], so that a
 //! test can turn it by hand.
 
+use super::EventTime;
 use futures::future::BoxFuture;
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -67,6 +68,20 @@ pub trait Clock: Send + Sync + fmt::Debug {
     /// Now, on a scale that never steps back.
     fn now(&self) -> Moment;
 
+    /// The time of day, in milliseconds since the epoch. It may be set back.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use streamwork::{Clock, EventTime, ManualClock};
+    ///
+    /// let clock = ManualClock::new();
+    /// clock.advance(Duration::from_millis(20));
+    /// assert_eq!(clock.time_of_day(), EventTime::from_millis(20));
+    /// ```
+    fn time_of_day(&self) -> EventTime {
+        EventTime::from_millis(i64::try_from(self.now().as_nanos() / 1_000_000).unwrap_or(i64::MAX))
+    }
+
     /// Completes at `moment` or soon after; at once if it has passed.
     ///
     /// # Cancel safety
@@ -132,6 +147,12 @@ impl Default for SystemClock {
 impl Clock for SystemClock {
     fn now(&self) -> Moment {
         Moment::START + self.start.elapsed()
+    }
+
+    #[expect(clippy::disallowed_methods, reason = "the one place that reads the system's clock")]
+    fn time_of_day(&self) -> EventTime {
+        let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+        EventTime::from_millis(0) + since.unwrap_or_default()
     }
 
     fn sleep_until(&self, moment: Moment) -> BoxFuture<'static, ()> {

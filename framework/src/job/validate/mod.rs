@@ -31,6 +31,14 @@ pub enum Problem {
     /// Links that could carry nothing.
     #[error("its links may hold 0 frames: `LinkLimits::frames` must be at least 1")]
     NoFrames,
+    /// Nowhere to keep checkpoints.
+    #[error(
+        "its delivery is {delivery}, and there is nowhere to keep checkpoints: set `Engine::data_dir`"
+    )]
+    NoDataDirectory {
+        /// The delivery.
+        delivery: String,
+    },
     /// A component without a name.
     #[error("its {role} has an empty name: give it one with `.named(\"..\")`")]
     Unnamed {
@@ -169,8 +177,12 @@ fn arrows(names: &[ComponentName]) -> String {
 pub struct Problems(Vec<Problem>);
 
 impl Problems {
-    pub(super) fn new(problems: Vec<Problem>) -> Self {
+    pub(crate) fn new(problems: Vec<Problem>) -> Self {
         Self(problems)
+    }
+
+    pub(crate) fn into_vec(self) -> Vec<Problem> {
+        self.0
     }
 
     /// The problems, in the order in which they were found.

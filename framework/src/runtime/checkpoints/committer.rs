@@ -9,7 +9,6 @@ use std::collections::HashMap;
 use std::fmt;
 use std::io;
 use std::sync::mpsc::{self, RecvTimeoutError};
-use std::thread::JoinHandle;
 use std::time::Duration;
 
 /// What has become of commits.
@@ -100,7 +99,8 @@ fn one_line(error: &(dyn std::error::Error + 'static)) -> String {
 #[derive(Debug)]
 pub(crate) struct CommitThread {
     orders: mpsc::Sender<Vec<PendingCommit>>,
-    thread: JoinHandle<()>,
+    /// Closed when the thread is over.
+    over: mpsc::Receiver<()>,
 }
 
 impl CommitThread {
@@ -114,13 +114,15 @@ impl CommitThread {
         tell: impl Fn(CommitReport) + Send + 'static,
     ) -> io::Result<Self> {
         let (orders, received) = mpsc::channel();
+        let (ending, over) = mpsc::channel::<()>();
         let work = move || {
+            let _ending = ending;
             if catch(|| work(&mut committers, retry, &received, &tell)).is_err() {
                 tell(CommitReport::Died);
             }
         };
-        let thread = std::thread::Builder::new().name("streamwork-commit".to_owned()).spawn(work)?;
-        Ok(Self { orders, thread })
+        std::thread::Builder::new().name("streamwork-commit".to_owned()).spawn(work)?;
+        Ok(Self { orders, over })
     }
 
     /// Orders commits: all that are not confirmed, in the order of their checkpoints. A thread that died
@@ -129,10 +131,11 @@ impl CommitThread {
         self.orders.send(commits).unwrap_or_default();
     }
 
-    /// Waits until what is being committed is, and leaves the rest to the next start.
-    pub(crate) fn quit(self) {
+    /// Waits until what is being committed is, at most so long, and leaves the rest to the next start. Says
+    /// whether the thread is over.
+    pub(crate) fn quit(self, patience: Duration) -> bool {
         drop(self.orders);
-        drop(self.thread.join());
+        self.over.recv_timeout(patience) != Err(RecvTimeoutError::Timeout)
     }
 }
 

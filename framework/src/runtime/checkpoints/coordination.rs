@@ -6,7 +6,7 @@ use crate::checkpoint::{
 use crate::id::CheckpointId;
 use crate::instance::Trigger;
 use crate::job::Checkpoints;
-use crate::time::Moment;
+use crate::time::{EventTime, Moment};
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
@@ -20,8 +20,8 @@ pub(crate) enum Order {
     Abort(CheckpointId),
     /// These belong into a checkpoint that is on its way.
     Put(Segments),
-    /// What was put of this checkpoint is not needed.
-    Discard(CheckpointId),
+    /// What was put of the checkpoint under way is not needed.
+    Discard,
     /// Everything of this checkpoint was put.
     Publish(Box<Manifest>),
     /// These are to become visible.
@@ -237,7 +237,12 @@ impl Coordination {
     }
 
     /// An instance gives its part.
-    pub(crate) fn on_snapshot(&mut self, at: (usize, usize), snapshot: Snapshot) {
+    pub(crate) fn on_snapshot(
+        &mut self,
+        at: (usize, usize),
+        snapshot: Snapshot,
+        time_of_day: EventTime,
+    ) {
         let Some(flight) = &mut self.flight else { return };
         if flight.publishing {
             return;
@@ -261,7 +266,7 @@ impl Coordination {
                     Reason::Stop => ManifestKind::Stopped,
                     Reason::Finish => ManifestKind::Finished,
                 },
-                taken_at: 0,
+                taken_at: time_of_day.as_millis(),
                 run,
                 delivery,
                 key_groups,
@@ -307,6 +312,16 @@ impl Coordination {
         }
         self.settle();
         self.begin_if_wanted(now);
+    }
+
+    /// A sink has given up to commit this, and it is left out by policy.
+    pub(crate) fn on_left_out(&mut self, commit: &PendingCommit) {
+        self.unconfirmed.retain(|other| other != commit);
+        if self.unconfirmed.is_empty() {
+            self.close_if_committed();
+        } else {
+            self.orders.push_back(Order::Commit(self.unconfirmed.clone()));
+        }
     }
 
     /// Everything that was prepared for checkpoints up to `id` is committed, or left out by policy.
@@ -365,7 +380,7 @@ impl Coordination {
     fn give_up(&mut self, problem: &str, now: Moment) {
         let Some(flight) = self.flight.take() else { return };
         self.orders.push_back(Order::Abort(flight.id));
-        self.orders.push_back(Order::Discard(flight.id));
+        self.orders.push_back(Order::Discard);
         self.on_failed(flight, problem, now);
     }
 

@@ -22,5 +22,5 @@ mod coordination;
 mod writer;
 
 pub(crate) use committer::{CommitReport, CommitThread, Committers, Retry};
-pub(crate) use coordination::{Coordination, Order, Template};
+pub(crate) use coordination::{Coordination, Costs, Order, Template};
 pub(crate) use writer::{Writer, WriterOrder, WriterReport, Writing};

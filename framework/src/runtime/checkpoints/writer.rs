@@ -1,21 +1,23 @@
 //! [`Writer`]: the thread that owns the store.
 
 use crate::checkpoint::{
-    CheckpointStore, Generation, Latest, Manifest, Restored, Segments, StoreError, restore,
+    CheckpointStore, Generation, Latest, Manifest, Restored, Retention, Segments, StoreError, Sweeper,
 };
 use crate::guard::catch;
 use crate::id::CheckpointId;
+use std::collections::BTreeSet;
 use std::error::Error;
 use std::fmt;
 use std::io;
-use std::sync::mpsc;
-use std::thread::JoinHandle;
+use std::sync::mpsc::{self, RecvTimeoutError, TryRecvError};
+use std::time::Duration;
 
 /// What a writer is to do. Orders are carried out one after the other.
 #[derive(Debug)]
 pub(crate) enum WriterOrder {
     Put(Segments),
-    Discard(CheckpointId),
+    /// What was put since the last publication is not needed.
+    Discard,
     Publish(Box<Manifest>),
     Read { region: usize, checkpoint: CheckpointId },
     Quit,
@@ -36,13 +38,15 @@ pub(crate) enum WriterReport {
 pub(crate) struct Writing {
     store: Box<dyn CheckpointStore>,
     generation: Generation,
-    keep: usize,
+    sweeper: Sweeper,
+    /// What is kept: also what sinks have prepared something for that is not committed.
+    retention: Retention,
+    /// There may be something to sweep.
+    dirty: bool,
     /// The last number that may be used.
     reserved: CheckpointId,
     /// A write of a checkpoint that is on its way has failed.
     failed: Option<String>,
-    /// Checkpoints that are not to be swept away: what sinks have prepared for them is not committed.
-    needed: Vec<CheckpointId>,
 }
 
 impl fmt::Debug for Writing {
@@ -66,8 +70,9 @@ impl Writing {
         let generation = store.begin()?;
         let first = store.reserve(Self::NUMBERS)?;
         let reserved = CheckpointId(first.0 + Self::NUMBERS - 1);
-        let (failed, needed) = (None, Vec::new());
-        Ok((Self { store, generation, keep, reserved, failed, needed }, first))
+        let retention = Retention { keep, needed: BTreeSet::new() };
+        let (sweeper, dirty, failed) = (Sweeper::default(), true, None);
+        Ok((Self { store, generation, sweeper, retention, dirty, reserved, failed }, first))
     }
 
     /// Carries an order out.
@@ -77,20 +82,18 @@ impl Writing {
                 self.put(&segments);
                 None
             }
-            WriterOrder::Discard(id) => {
+            WriterOrder::Discard => {
                 self.recover();
-                self.remove(id);
+                self.dirty = true;
                 None
             }
             WriterOrder::Publish(manifest) => {
+                self.dirty = true;
                 let published = self.publish(&manifest).map(|()| manifest);
-                if published.is_ok() {
-                    self.sweep();
-                }
                 Some(WriterReport::Published(published))
             }
             WriterOrder::Read { region, checkpoint } => {
-                let read = restore(&*self.store, &Latest::None, Some(checkpoint));
+                let read = Restored::read(&*self.store, &Latest::None, Some(checkpoint));
                 let read = read.map_err(|error| line(&error)).and_then(|read| {
                     read.map(Box::new).ok_or_else(|| format!("checkpoint {checkpoint} is gone"))
                 });
@@ -115,7 +118,7 @@ impl Writing {
     fn publish(&mut self, manifest: &Manifest) -> Result<(), String> {
         let published = match self.failed.take() {
             Some(problem) => Err(problem),
-            None => self.try_publish(manifest).map_err(|error| line(&error)),
+            None => self.try_publish(manifest).map_err(|error| line(&*error)),
         };
         let Err(problem) = published else { return Ok(()) };
         if let Err(error) = self.store.reopen() {
@@ -134,7 +137,7 @@ impl Writing {
             self.reserved = CheckpointId(first.0 + Self::NUMBERS - 1);
         }
         self.store.publish(self.generation, manifest.id, &manifest.encode()?)?;
-        self.needed = manifest.commits.iter().map(|commit| commit.checkpoint).collect();
+        self.retention.needed = manifest.commits.iter().map(|commit| commit.checkpoint).collect();
         Ok(())
     }
 
@@ -147,9 +150,13 @@ impl Writing {
         }
     }
 
-    fn remove(&mut self, _id: CheckpointId) {}
-
-    fn sweep(&mut self) {}
+    /// Removes some of what nobody needs, while nothing is on its way. Says whether there is more.
+    pub(crate) fn sweep(&mut self) -> bool {
+        if self.dirty && self.failed.is_none() {
+            self.dirty = self.sweeper.sweep(&mut *self.store, &self.retention);
+        }
+        self.dirty
+    }
 }
 
 /// An error with all that it came from, on one line.
@@ -162,7 +169,8 @@ fn line(error: &(dyn Error + 'static)) -> String {
 #[derive(Debug)]
 pub(crate) struct Writer {
     orders: mpsc::Sender<WriterOrder>,
-    thread: JoinHandle<()>,
+    /// Closed when the thread is over.
+    over: mpsc::Receiver<()>,
 }
 
 impl Writer {
@@ -175,14 +183,26 @@ impl Writer {
         tell: impl Fn(WriterReport) + Send + 'static,
     ) -> io::Result<Self> {
         let (orders, received) = mpsc::channel();
+        let (ending, over) = mpsc::channel::<()>();
         let work = move || {
+            let _ending = ending;
             let worked = catch(|| {
-                while let Ok(order) = received.recv() {
-                    if matches!(order, WriterOrder::Quit) {
-                        break;
-                    }
-                    if let Some(report) = writing.carry_out(order) {
-                        tell(report);
+                // Whether what was put belongs to a checkpoint that is on its way.
+                let mut open = false;
+                loop {
+                    let next = match received.try_recv() {
+                        Err(TryRecvError::Empty) if !open && writing.sweep() => continue,
+                        Err(TryRecvError::Empty) => received.recv().ok(),
+                        next => next.ok(),
+                    };
+                    match next {
+                        None | Some(WriterOrder::Quit) => break,
+                        Some(order) => {
+                            open = matches!(order, WriterOrder::Put(_));
+                            if let Some(report) = writing.carry_out(order) {
+                                tell(report);
+                            }
+                        }
                     }
                 }
             });
@@ -190,8 +210,8 @@ impl Writer {
                 tell(WriterReport::Died);
             }
         };
-        let thread = std::thread::Builder::new().name("streamwork-writer".to_owned()).spawn(work)?;
-        Ok(Self { orders, thread })
+        std::thread::Builder::new().name("streamwork-writer".to_owned()).spawn(work)?;
+        Ok(Self { orders, over })
     }
 
     /// Gives an order. A writer that died has reported that.
@@ -199,10 +219,9 @@ impl Writer {
         self.orders.send(order).unwrap_or_default();
     }
 
-    /// Waits until everything that was ordered is done.
-    pub(crate) fn quit(self) {
+    /// Waits until everything that was ordered is done, at most so long. Says whether it is.
+    pub(crate) fn quit(self, patience: Duration) -> bool {
         self.order(WriterOrder::Quit);
-        // Its death was reported.
-        drop(self.thread.join());
+        self.over.recv_timeout(patience) != Err(RecvTimeoutError::Timeout)
     }
 }

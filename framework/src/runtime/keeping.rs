@@ -1,0 +1,68 @@
+//! [`Keeping`]: where a job's checkpoints are kept.
+
+use crate::checkpoint::{CheckpointStore, DataDir, Latest, Restored};
+use crate::error::Error;
+use crate::id::CheckpointId;
+use std::fmt;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// Makes a store.
+pub(super) type MakeStore = Arc<dyn Fn() -> Box<dyn CheckpointStore> + Send + Sync>;
+
+#[derive(Clone)]
+pub(super) enum Place {
+    Directory(PathBuf),
+    Store(MakeStore),
+}
+
+impl fmt::Debug for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Directory(path) => path.fmt(f),
+            Self::Store(_) => f.write_str("a store of the caller's"),
+        }
+    }
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Directory(path) => path.display().fmt(f),
+            Self::Store(_) => f.write_str("a store of the caller's"),
+        }
+    }
+}
+
+/// Where a job's checkpoints are kept, and which one it goes on from.
+#[derive(Clone, Debug)]
+pub(super) struct Keeping {
+    pub(super) place: Place,
+    /// Begin anew, and move what is there aside.
+    pub(super) fresh: bool,
+    /// The one that is wanted, and not the newest.
+    pub(super) wanted: Option<CheckpointId>,
+}
+
+impl Keeping {
+    /// Opens the store, and reads the checkpoint that the job goes on from.
+    ///
+    /// # Errors
+    /// The directory cannot be had; there is a checkpoint and it cannot be read.
+    pub(super) fn open(
+        &self,
+        job: &str,
+    ) -> Result<(Box<dyn CheckpointStore>, Option<Restored>), Error> {
+        let (store, latest) = match &self.place {
+            Place::Store(make) => (make(), Latest::None),
+            Place::Directory(path) => {
+                let refused = |source| Error::DataDirectory { job: job.to_owned(), source };
+                let directory = DataDir::open(path, job, self.fresh).map_err(refused)?;
+                (directory.store().map_err(refused)?, directory.latest())
+            }
+        };
+        let restored = Restored::read(&*store, &latest, self.wanted)
+            .map_err(|source| Error::Recovery { job: job.to_owned(), source })?;
+        Ok((store, restored))
+    }
+}
