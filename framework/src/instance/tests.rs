@@ -1,8 +1,9 @@
 //! What the tests of machines have at hand: the other ends of everything that a machine holds.
 
 use super::{Report, Reports, Seat};
+use crate::checkpoint::Barrier;
 use crate::component::{Context, OnError, Split};
-use crate::id::{Attempt, InstanceId, LinkIndex};
+use crate::id::{Attempt, CheckpointId, InstanceId, LinkIndex};
 use crate::link::{Control, Frame, LinkLimits, LinkSender, LinkState, Mailbox, Pace};
 use crate::metrics::Counters;
 use crate::time::ManualClock;
@@ -49,6 +50,7 @@ impl Reports for Notes {
             Report::Broken(failure, comeback) => format!("broken: {failure}, {comeback}"),
             Report::Restarted => "restarted".to_owned(),
             Report::Lost(failure) => format!("lost: {failure}"),
+            Report::Exhausted => "exhausted".to_owned(),
             Report::Ended => "ended".to_owned(),
         };
         self.0.lock().unwrap().push(text);
@@ -98,7 +100,13 @@ pub(super) fn seat(component: &str, links: usize, clock: &ManualClock, notes: &A
         streams: [Arc::from("bench")].into(),
         stream_of: vec![0; links].into(),
         reports: Arc::clone(notes) as Arc<dyn Reports>,
+        saving: None,
     }
+}
+
+/// A barrier of a job's first checkpoints.
+pub(super) fn barrier(id: u64) -> Barrier {
+    Barrier { id: CheckpointId(id), since: None }
 }
 
 /// A link to a mailbox, whose receiver is fast, from the instance that counts here.

@@ -121,6 +121,10 @@ impl Assembly {
         self.graph.take_apart()
     }
 
+    pub(crate) fn settings(&self) -> (Delivery, KeyGroups) {
+        (self.settings.delivery, self.settings.key_groups)
+    }
+
     /// What a manifest says of the components, without their parts.
     pub(crate) fn components(&self) -> Vec<ComponentManifest> {
         let component = |node: &Node| {

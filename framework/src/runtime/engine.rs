@@ -80,7 +80,7 @@ impl Engine {
     /// let engine = Engine::new().store(MemoryStore::new());
     /// let numbers = |got: &Collect<u64>| {
     ///     let job = Job::new("numbers").delivery(Delivery::exactly_once(Duration::from_secs(1)));
-    ///     job.source(Generator::new(3, |n| n)).sink(got.clone());
+    ///     job.source(Generator::indexed(|n| n).events(3)).sink(got.clone());
     ///     job
     /// };
     /// let got = Collect::new();

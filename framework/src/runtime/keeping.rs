@@ -8,10 +8,10 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 /// Makes a store.
-pub(super) type MakeStore = Arc<dyn Fn() -> Box<dyn CheckpointStore> + Send + Sync>;
+pub(crate) type MakeStore = Arc<dyn Fn() -> Box<dyn CheckpointStore> + Send + Sync>;
 
 #[derive(Clone)]
-pub(super) enum Place {
+pub(crate) enum Place {
     Directory(PathBuf),
     Store(MakeStore),
 }
@@ -36,12 +36,12 @@ impl fmt::Display for Place {
 
 /// Where a job's checkpoints are kept, and which one it goes on from.
 #[derive(Clone, Debug)]
-pub(super) struct Keeping {
-    pub(super) place: Place,
+pub(crate) struct Keeping {
+    pub(crate) place: Place,
     /// Begin anew, and move what is there aside.
-    pub(super) fresh: bool,
+    pub(crate) fresh: bool,
     /// The one that is wanted, and not the newest.
-    pub(super) wanted: Option<CheckpointId>,
+    pub(crate) wanted: Option<CheckpointId>,
 }
 
 impl Keeping {
@@ -49,7 +49,7 @@ impl Keeping {
     ///
     /// # Errors
     /// The directory cannot be had; there is a checkpoint and it cannot be read.
-    pub(super) fn open(
+    pub(crate) fn open(
         &self,
         job: &str,
     ) -> Result<(Box<dyn CheckpointStore>, Option<Restored>), Error> {

@@ -7,6 +7,7 @@ mod checkpoints;
 mod engine;
 mod handle;
 mod keeping;
+mod opened;
 mod placement;
 mod recording;
 mod start;
@@ -23,7 +24,11 @@ pub use tree::{ComponentTree, InstanceState, InstanceTree, SupervisionTree};
 
 #[cfg(feature = "test-util")]
 pub(crate) use {
+    checkpoints::{CommitReport, Committers, WriterOrder, WriterReport, Writing},
+    keeping::{Keeping, MakeStore, Place as StorePlace},
+    opened::Opened,
+    recording::{Helpers, Recording, RecordingOrder},
     assembly::{Assembly, Making, Place, Settings, Shell, state_of},
     state::JobState,
-    supervision::{ComponentSupervision, Deadline, Ending, JobSupervision, Verdict},
+    supervision::{ComponentSupervision, Deadline, Ending, JobOrder, JobSupervision, Verdict},
 };

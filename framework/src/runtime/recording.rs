@@ -10,12 +10,13 @@ use crate::id::CheckpointId;
 use crate::time::{EventTime, Moment};
 use futures::channel::oneshot;
 use std::collections::HashMap;
+use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
 /// What is to be done that only the job's supervisor can do.
 #[derive(Debug)]
-pub(super) enum RecordingOrder {
+pub(crate) enum RecordingOrder {
     /// Make the machines of a region anew, with what they go on from.
     Make { region: usize, restored: Option<Box<Restored>> },
     /// The sources close their links.
@@ -37,87 +38,85 @@ struct Rewinding {
 }
 
 /// Who waits for a savepoint.
-pub(super) type Asked = oneshot::Sender<Result<CheckpointId, String>>;
+pub(crate) type Asked = oneshot::Sender<Result<CheckpointId, String>>;
 
 /// Checkpoints as they are carried out.
 #[derive(Debug)]
-pub(super) struct Recording {
+pub(crate) struct Recording {
     state: Arc<JobState>,
     coordination: Coordination,
-    writer: Writer,
-    committer: CommitThread,
+    helpers: Box<dyn Helpers>,
     rewinding: HashMap<usize, Rewinding>,
     asked: Vec<(String, Asked)>,
     orders: Vec<RecordingOrder>,
 }
 
 impl Recording {
-    pub(super) fn new(
+    pub(crate) fn new(
         state: Arc<JobState>,
         coordination: Coordination,
-        writer: Writer,
-        committer: CommitThread,
+        helpers: Box<dyn Helpers>,
     ) -> Self {
         let (rewinding, asked, orders) = (HashMap::new(), Vec::new(), Vec::new());
-        Self { state, coordination, writer, committer, rewinding, asked, orders }
+        Self { state, coordination, helpers, rewinding, asked, orders }
     }
 
     /// What the supervisor is to do.
-    pub(super) fn take_orders(&mut self) -> Vec<RecordingOrder> {
+    pub(crate) fn take_orders(&mut self) -> Vec<RecordingOrder> {
         std::mem::take(&mut self.orders)
     }
 
     /// When it has something to do, if nothing happens before.
-    pub(super) fn next_time(&self) -> Option<Moment> {
+    pub(crate) fn next_time(&self) -> Option<Moment> {
         self.coordination.next_time()
     }
 
-    pub(super) fn on_time(&mut self, now: Moment) {
+    pub(crate) fn on_time(&mut self, now: Moment) {
         self.coordination.on_time(now);
         self.carry_out();
     }
 
-    pub(super) fn on_running(&mut self, now: Moment) {
+    pub(crate) fn on_running(&mut self, now: Moment) {
         self.coordination.on_running(now);
         self.carry_out();
     }
 
-    pub(super) fn on_rewound(&mut self, region: usize, now: Moment) {
+    pub(crate) fn on_rewound(&mut self, region: usize, now: Moment) {
         self.coordination.on_rewound(region, now);
         self.carry_out();
     }
 
-    pub(super) fn end(&mut self, stop: bool, now: Moment) {
+    pub(crate) fn end(&mut self, stop: bool, now: Moment) {
         self.coordination.end(stop, now);
         self.carry_out();
     }
 
-    pub(super) fn savepoint(&mut self, name: String, asked: Asked, now: Moment) {
+    pub(crate) fn savepoint(&mut self, name: String, asked: Asked, now: Moment) {
         self.asked.push((name.clone(), asked));
         self.coordination.savepoint(name, now);
         self.carry_out();
     }
 
-    pub(super) fn on_snapshot(&mut self, at: (usize, usize), snapshot: Snapshot, day: EventTime) {
+    pub(crate) fn on_snapshot(&mut self, at: (usize, usize), snapshot: Snapshot, day: EventTime) {
         self.coordination.on_snapshot(at, snapshot, day);
         self.carry_out();
     }
 
-    pub(super) fn on_failure(&mut self, region: usize, now: Moment) {
+    pub(crate) fn on_failure(&mut self, region: usize, now: Moment) {
         self.rewinding.insert(region, Rewinding::default());
         self.coordination.on_failure(region, now);
         self.carry_out();
     }
 
     /// The pause of a region that goes back is over.
-    pub(super) fn on_rested(&mut self, region: usize) {
+    pub(crate) fn on_rested(&mut self, region: usize) {
         if let Some(rewinding) = self.rewinding.get_mut(&region) {
             rewinding.rested = true;
             self.make_if_ready(region);
         }
     }
 
-    pub(super) fn on_writer(&mut self, report: WriterReport, now: Moment) {
+    pub(crate) fn on_writer(&mut self, report: WriterReport, now: Moment) {
         match report {
             WriterReport::Published(published) => self.coordination.on_published(published, now),
             WriterReport::Read { region, read } => match read {
@@ -134,7 +133,7 @@ impl Recording {
         self.carry_out();
     }
 
-    pub(super) fn on_committer(&mut self, report: CommitReport) {
+    pub(crate) fn on_committer(&mut self, report: CommitReport) {
         match report {
             CommitReport::Committed(id) => self.coordination.on_committed(id),
             CommitReport::GaveUp { commit, problem, tries } => {
@@ -188,14 +187,14 @@ impl Recording {
                 Order::Abort(id) => {
                     self.state.instances().for_each(|instance| instance.control().abort(id));
                 }
-                Order::Put(segments) => self.writer.order(WriterOrder::Put(segments)),
-                Order::Discard => self.writer.order(WriterOrder::Discard),
-                Order::Publish(manifest) => self.writer.order(WriterOrder::Publish(manifest)),
-                Order::Commit(commits) => self.committer.commit(commits),
+                Order::Put(segments) => self.helpers.write(WriterOrder::Put(segments)),
+                Order::Discard => self.helpers.write(WriterOrder::Discard),
+                Order::Publish(manifest) => self.helpers.write(WriterOrder::Publish(manifest)),
+                Order::Commit(commits) => self.helpers.commit(commits),
                 Order::Rewind { region, to: None } => self.go_on_from(region, None),
                 Order::Rewind { region, to: Some(manifest) } => {
                     let checkpoint = manifest.id;
-                    self.writer.order(WriterOrder::Read { region, checkpoint });
+                    self.helpers.write(WriterOrder::Read { region, checkpoint });
                 }
                 Order::Tell { savepoint, result } => {
                     if let Some(i) = self.asked.iter().position(|(name, _)| *name == savepoint) {
@@ -213,11 +212,42 @@ impl Recording {
     }
 
     /// The job is over: what was ordered is done, and nothing more.
-    pub(super) fn quit(self, patience: Duration) {
-        let committed = self.committer.quit(patience);
-        let written = self.writer.quit(patience);
-        if !(committed && written) {
+    pub(crate) fn quit(self, patience: Duration) {
+        if !self.helpers.quit(patience) {
             tracing::warn!(job = self.state.name, "writing of checkpoints is left behind");
         }
+    }
+}
+
+/// Who writes and commits.
+pub(crate) trait Helpers: fmt::Debug {
+    fn write(&mut self, order: WriterOrder);
+
+    /// Orders commits: all that are not confirmed.
+    fn commit(&mut self, commits: Vec<PendingCommit>);
+
+    /// Waits until what was ordered is done, at most so long. Says whether it is.
+    fn quit(self: Box<Self>, patience: Duration) -> bool;
+}
+
+/// The writer and the committer as threads.
+#[derive(Debug)]
+pub(super) struct Threads {
+    pub(super) writer: Writer,
+    pub(super) committer: CommitThread,
+}
+
+impl Helpers for Threads {
+    fn write(&mut self, order: WriterOrder) {
+        self.writer.order(order);
+    }
+
+    fn commit(&mut self, commits: Vec<PendingCommit>) {
+        self.committer.commit(commits);
+    }
+
+    fn quit(self: Box<Self>, patience: Duration) -> bool {
+        let committed = self.committer.quit(patience);
+        self.writer.quit(patience) && committed
     }
 }

@@ -3,22 +3,21 @@
 use super::actor::post;
 use super::actors::Actors;
 use super::assembly::{Assembly, Making, Settings, state_of};
-use super::checkpoints::{
-    CommitThread, Committers, Coordination, Retry, Template, Writer, Writing,
-};
+use super::checkpoints::{CommitThread, Retry, Writer};
 use super::handle::Outcome;
 use super::keeping::Keeping;
-use super::recording::Recording;
+use super::opened::Opened;
+use super::recording::{Recording, Threads};
 use super::state::JobState;
 use super::status::JobStatus;
 use super::supervision::{ComponentSupervision, JobSupervision};
 use super::supervisor::{
     ComponentSupervisor, Conclusion, JobSupervisor, Remake, Rewinder,
 };
-use crate::checkpoint::{Manifest, ManifestKind, Restored};
+use crate::checkpoint::{ManifestKind, Restored};
 use crate::error::Error;
 use crate::guard::{Panic, catch, drop_quietly};
-use crate::id::{Attempt, CheckpointId};
+use crate::id::Attempt;
 use crate::instance::Cause;
 use crate::job::{Checkpoints, Graph};
 use crate::restart::RestartStrategy;
@@ -48,15 +47,6 @@ pub(super) struct Start {
     pub(super) dropped: Vec<String>,
 }
 
-/// A job's checkpoints, before it runs.
-struct Opened {
-    settings: Checkpoints,
-    writing: Writing,
-    committers: Committers,
-    next: CheckpointId,
-    restored: Option<Restored>,
-}
-
 /// What machines are made from and by, as long as the job runs.
 type Workshop = Rc<RefCell<(Assembly, Option<Actors>)>>;
 
@@ -77,7 +67,13 @@ impl Start {
                 return None;
             }
         };
-        let opened = match self.open(&assembly) {
+        let keeping = self.keeping.take();
+        let opened = keeping
+            .map(|(keeping, taking)| {
+                Opened::open(&self.state, &assembly, &keeping, taking, &self.dropped)
+            })
+            .transpose();
+        let opened = match opened {
             Ok(opened) => opened,
             Err(error) => {
                 assembly.take_apart().into_iter().for_each(drop_quietly);
@@ -165,49 +161,6 @@ impl Start {
         })
     }
 
-    /// Opens the store, reads what the job goes on from, and commits what is not known to be committed.
-    fn open(&mut self, assembly: &Assembly) -> Result<Option<Opened>, Error> {
-        let Some((keeping, settings)) = self.keeping.take() else { return Ok(None) };
-        let job = &self.state.name;
-        let (store, restored) = keeping.open(job)?;
-        if let Some(Restored { manifest, .. }) = &restored {
-            let differences = assembly.differences(manifest, &self.dropped);
-            if !differences.is_empty() {
-                let (job, checkpoint) = (job.clone(), manifest.id);
-                return Err(Error::Incompatible { job, checkpoint, differences });
-            }
-        }
-        let begun = Writing::begin(store, settings.keep);
-        let (writing, next) =
-            begun.map_err(|source| Error::Store { job: job.clone(), source })?;
-        let mut committers = assembly.committers();
-        self.settle(restored.as_ref().map(|restored| &restored.manifest), &mut committers)?;
-        self.state.begin_checkpoints(keeping.place.to_string(), restored.as_ref().map(|restored| restored.manifest.id));
-        Ok(Some(Opened { settings, writing, committers, next, restored }))
-    }
-
-    /// Commits what the checkpoint holds and nobody has confirmed, and removes what is in none.
-    fn settle(
-        &self,
-        manifest: Option<&Manifest>,
-        committers: &mut Committers,
-    ) -> Result<(), Error> {
-        let job = &self.state.name;
-        for commit in manifest.map(|manifest| &manifest.commits).into_iter().flatten() {
-            committers.commit(commit).map_err(|problem| Error::Commit {
-                job: job.clone(),
-                sink: commit.component.clone(),
-                checkpoint: commit.checkpoint,
-                problem,
-            })?;
-        }
-        committers.clean_up().map_err(|(sink, problem)| Error::CleanUp {
-            job: job.clone(),
-            sink,
-            problem,
-        })
-    }
-
     fn recording(
         &self,
         opened: Opened,
@@ -215,22 +168,15 @@ impl Start {
         supervisor: &Addr<JobSupervisor>,
         assembly: &Assembly,
     ) -> io::Result<Recording> {
-        let Opened { settings, writing, committers, next, restored } = opened;
-        let template = Template {
-            job: self.state.name.clone(),
-            run: run.to_owned(),
-            delivery: self.settings.delivery.to_string(),
-            key_groups: u16::try_from(self.settings.key_groups.count()).unwrap_or(u16::MAX),
-            components: assembly.components(),
-        };
-        let restored = restored.map(|restored| Arc::new(restored.manifest));
-        let coordination = Coordination::new(settings, template, restored, next);
+        let coordination = opened.coordination(&self.state, assembly, run);
+        let Opened { writing, committers, .. } = opened;
         let to = supervisor.clone();
         let writer = Writer::start(writing, move |report| post(&to, report))?;
         let to = supervisor.clone();
         let committer =
             CommitThread::start(committers, Retry::default(), move |report| post(&to, report))?;
-        Ok(Recording::new(Arc::clone(&self.state), coordination, writer, committer))
+        let helpers = Box::new(Threads { writer, committer });
+        Ok(Recording::new(Arc::clone(&self.state), coordination, helpers))
     }
 
     async fn shut_down(&self, workshop: &Workshop) {

@@ -1,15 +1,18 @@
 //! The second shell: machines on one thread, in an order that a seed decides.
 
 use super::stall::reason;
+use crate::checkpoint::{CheckpointStore, ManifestKind, MemoryStore, PendingCommit, Snapshot};
 use crate::error::Error;
 use crate::guard::{drop_each, drop_quietly};
-use crate::id::InstanceId;
-use crate::instance::{Cause, Machine, Report, Reports};
+use crate::id::{Attempt, InstanceId};
+use crate::instance::{Cause, Machine, Report, Reports, Snapshots};
 use crate::job::Job;
 use crate::link::{Frame, Mailbox};
 use crate::runtime::{
-    ComponentSupervision, Deadline, Ending, JobState, JobSupervision, Outcome, Place, Settings,
-    Shell, Verdict, assemble, state_of,
+    Assembly, CommitReport, Committers, ComponentSupervision, Deadline, Ending, Helpers, JobOrder,
+    JobState, JobStatus, JobSupervision, Keeping, MakeStore, Making, Opened, Outcome, Place,
+    Recording, RecordingOrder, Settings, Shell, StorePlace, Verdict, WriterOrder, WriterReport,
+    Writing, state_of,
 };
 use crate::time::{Clock, ManualClock, Moment};
 use futures::future::BoxFuture;
@@ -40,9 +43,10 @@ use std::time::Duration;
 ///     assert_eq!(got.len(), 100);
 /// }
 /// ```
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Scheduler {
     seed: u64,
+    store: Option<MakeStore>,
     ending: Option<(u64, Ending)>,
     /// How many steps the job may take, if the test says so.
     most: Option<u64>,
@@ -56,7 +60,7 @@ impl Scheduler {
     /// A scheduler for one interleaving.
     #[must_use]
     pub fn seeded(seed: u64) -> Self {
-        Self { seed, ending: None, most: None }
+        Self { seed, store: None, ending: None, most: None }
     }
 
     /// Its seed.
@@ -103,6 +107,39 @@ impl Scheduler {
         Self { ending: Some((steps, Ending::Stop)), ..self }
     }
 
+    /// Kills the job after this many steps: what it had not written yet is lost, as when its process dies.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use streamwork::MemoryStore;
+    /// use streamwork::prelude::*;
+    /// use streamwork::testing::Scheduler;
+    ///
+    /// let store = MemoryStore::new();
+    /// let got = Collect::new();
+    /// let job = || {
+    ///     let job = Job::new("numbers").delivery(Delivery::exactly_once(Duration::from_millis(1)));
+    ///     job.source(Generator::indexed(|n| n).events(1_000)).sink(got.clone());
+    ///     job
+    /// };
+    /// let killed = Scheduler::seeded(1).store(store.clone()).kill_after(300).run(job()).unwrap();
+    /// assert_eq!(killed.status(), JobStatus::Killed);
+    /// let outcome = Scheduler::seeded(2).store(store).run(job()).unwrap();
+    /// assert_eq!(outcome.status(), JobStatus::Finished);
+    /// assert_eq!(got.take(), (0..1_000).collect::<Vec<_>>());
+    /// ```
+    #[must_use]
+    pub fn kill_after(self, steps: u64) -> Self {
+        Self { ending: Some((steps, Ending::Kill)), ..self }
+    }
+
+    /// Keeps the checkpoints of the job in this store, of which a clone holds the same. Without it each run
+    /// has one of its own, in memory. [`kill_after`](Self::kill_after) has an example.
+    #[must_use]
+    pub fn store<S: CheckpointStore + Clone + Sync + 'static>(self, store: S) -> Self {
+        Self { store: Some(Arc::new(move || Box::new(store.clone()))), ..self }
+    }
+
     /// Gives the job this many steps to its end, from the order to [drain](Self::drain_after) or
     /// [stop](Self::stop_after) on if there is one. Without it a job may take ten million steps and emit ten
     /// million events, so that one with an endless source does not fill the memory. A step is a frame
@@ -133,31 +170,74 @@ impl Scheduler {
     /// does not end within its [steps](Self::at_most), most likely because a source is endless.
     pub fn run(&self, job: Job) -> Result<Outcome, Error> {
         let name = job.name().to_owned();
-        let (_, key_groups, limits) = job.settings();
+        let (delivery, key_groups, limits) = job.settings();
         let strategy = job.restart_strategy();
-        let mut graph = match job.into_graph() {
+        let dropped = job.dropped_state();
+        let graph = match job.into_graph() {
             Ok(graph) => graph,
             Err(problems) => return Err(Error::Refused { job: name, problems }),
         };
         let state = Arc::new(state_of(&name, &graph));
         let clock = SeededClock::new(self.seed);
-        let settings = Settings { key_groups, limits, clock: Arc::new(clock.clone()) };
+        let settings =
+            Settings { key_groups, limits, clock: Arc::new(clock.clone()), delivery };
+        let mut assembly = match Assembly::new(graph, Arc::clone(&state), settings) {
+            Ok(assembly) => assembly,
+            Err((error, mut graph)) => {
+                graph.take_apart().into_iter().for_each(drop_quietly);
+                return Err(Error::Assembly { job: name, cause: Cause::setup(error) });
+            }
+        };
+        let place = StorePlace::Store(self.store.clone().unwrap_or_else(|| {
+            let store = MemoryStore::new();
+            Arc::new(move || Box::new(store.clone()))
+        }));
+        let keeping = Keeping { place, fresh: false, wanted: None };
+        let opened = delivery
+            .checkpoints()
+            .map(|taking| Opened::open(&state, &assembly, &keeping, taking, &dropped))
+            .transpose();
+        let opened = match opened {
+            Ok(opened) => opened,
+            Err(error) => {
+                assembly.take_apart().into_iter().for_each(drop_quietly);
+                return Err(error);
+            }
+        };
+        let rewinds = opened.is_some();
         let mut cells = Cells::default();
-        let assembled = assemble(&mut graph, &state, &settings, &mut cells);
-        // As the engine does: their destructors are the user's.
-        graph.take_apart().into_iter().for_each(drop_quietly);
-        if let Err(error) = assembled {
-            return Err(Error::Assembly { job: name, cause: Cause::setup(error) });
+        let restored = opened.as_ref().and_then(|opened| opened.restored.clone());
+        if restored.as_ref().is_some_and(|r| r.manifest.kind == ManifestKind::Finished) {
+            assembly.take_apart().into_iter().for_each(drop_quietly);
+            state.set_status(JobStatus::Finished);
+            return Ok(Outcome::of(&state));
         }
+        let backstage = Backstage::default();
+        let recording = opened.map(|opened| {
+            let coordination = opened.coordination(&state, &assembly, "seeded");
+            let Opened { writing, committers, .. } = opened;
+            backstage.lock().machinery = Some((writing, committers));
+            Recording::new(Arc::clone(&state), coordination, Box::new(backstage.clone()))
+        });
         let components = (0..state.components.len())
-            .map(|c| ComponentSupervision::new(Arc::clone(&state), c, strategy))
+            .map(|c| ComponentSupervision::new(Arc::clone(&state), c, strategy, rewinds))
             .collect();
+        let job = JobSupervision::new(Arc::clone(&state), strategy, rewinds);
+        let restored = restored.as_ref();
+        assembly.make(Making { attempt: Attempt::FIRST, region: None, restored }, &mut cells);
+        if !rewinds {
+            // As the engine does: their destructors are the user's.
+            assembly.take_apart().into_iter().for_each(drop_quietly);
+        }
         let run = Run {
-            job: JobSupervision::new(Arc::clone(&state)),
+            job,
             components,
             cells,
-            restarts: Vec::new(),
-            deadlines: Vec::new(),
+            assembly,
+            recording,
+            backstage,
+            attempt: Attempt::FIRST,
+            waiting: Vec::new(),
             clock,
             random: Random(self.seed),
             ending: self.ending,
@@ -167,6 +247,84 @@ impl Scheduler {
             state,
         };
         run.run()
+    }
+}
+
+impl std::fmt::Debug for Scheduler {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { seed, ending, most, .. } = self;
+        f.debug_struct("Scheduler")
+            .field("seed", seed)
+            .field("ending", ending)
+            .field("most", most)
+            .finish_non_exhaustive()
+    }
+}
+
+/// The writer and the committer, whose orders are carried out when the seed says so.
+#[derive(Clone, Debug, Default)]
+struct Backstage(Arc<Mutex<Orders>>);
+
+#[derive(Debug, Default)]
+struct Orders {
+    machinery: Option<(Writing, Committers)>,
+    writes: VecDeque<WriterOrder>,
+    /// The last order of commits has in it what was not confirmed of those before.
+    commits: Option<Vec<PendingCommit>>,
+    tries: u32,
+}
+
+impl Backstage {
+    fn lock(&self) -> std::sync::MutexGuard<'_, Orders> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Helpers for Backstage {
+    fn write(&mut self, order: WriterOrder) {
+        self.lock().writes.push_back(order);
+    }
+
+    fn commit(&mut self, commits: Vec<PendingCommit>) {
+        let mut orders = self.lock();
+        (orders.commits, orders.tries) = (Some(commits), 0);
+    }
+
+    fn quit(self: Box<Self>, _: Duration) -> bool {
+        true
+    }
+}
+
+impl Orders {
+    const TRIES: u32 = 8;
+
+    /// Carries out the oldest order of the writer, or sweeps if there is none.
+    fn write(&mut self) -> Option<WriterReport> {
+        let (writing, _) = self.machinery.as_mut()?;
+        let order = self.writes.pop_front()?;
+        let open = matches!(order, WriterOrder::Put(_));
+        let report = writing.carry_out(order);
+        if !open && self.writes.is_empty() {
+            while writing.sweep() {}
+        }
+        report
+    }
+
+    fn commit(&mut self) -> Option<CommitReport> {
+        let (_, committers) = self.machinery.as_mut()?;
+        let commits = self.commits.take()?;
+        for commit in &commits {
+            if let Err(problem) = committers.commit(commit) {
+                self.tries += 1;
+                let tries = self.tries;
+                if tries >= Self::TRIES {
+                    return Some(CommitReport::GaveUp { commit: commit.clone(), problem, tries });
+                }
+                self.commits = Some(commits);
+                return None;
+            }
+        }
+        commits.iter().map(|commit| commit.checkpoint).max().map(CommitReport::Committed)
     }
 }
 
@@ -250,18 +408,37 @@ impl Wake for Woken {
     }
 }
 
-type Inbox = Arc<Mutex<VecDeque<(usize, usize, Report)>>>;
+/// What instances tell, in the order in which they do.
+enum Letter {
+    Report { component: usize, index: usize, attempt: Attempt, report: Report },
+    Snapshot { at: (usize, usize), snapshot: Snapshot },
+}
+
+type Inbox = Arc<Mutex<VecDeque<Letter>>>;
 
 struct Reporter {
     inbox: Inbox,
     component: usize,
     index: usize,
+    attempt: Attempt,
+}
+
+impl Reporter {
+    fn post(&self, letter: Letter) {
+        self.inbox.lock().unwrap_or_else(PoisonError::into_inner).push_back(letter);
+    }
 }
 
 impl Reports for Reporter {
     fn report(&self, report: Report) {
-        let mut inbox = self.inbox.lock().unwrap_or_else(PoisonError::into_inner);
-        inbox.push_back((self.component, self.index, report));
+        let Self { component, index, attempt, .. } = *self;
+        self.post(Letter::Report { component, index, attempt, report });
+    }
+}
+
+impl Snapshots for Reporter {
+    fn put(&self, snapshot: Snapshot) {
+        self.post(Letter::Snapshot { at: (self.component, self.index), snapshot });
     }
 }
 
@@ -269,7 +446,8 @@ impl Reports for Reporter {
 #[derive(Default)]
 struct Cells {
     cells: Vec<Cell>,
-    reports: Inbox,
+    ids: Vec<InstanceId>,
+    letters: Inbox,
 }
 
 impl Shell for Cells {
@@ -277,19 +455,34 @@ impl Shell for Cells {
         1
     }
 
-    fn reports(&mut self, component: usize, index: usize) -> Arc<dyn Reports> {
-        Arc::new(Reporter { inbox: Arc::clone(&self.reports), component, index })
+    fn reports(&mut self, component: usize, index: usize, attempt: Attempt) -> Arc<dyn Reports> {
+        Arc::new(Reporter { inbox: Arc::clone(&self.letters), component, index, attempt })
     }
 
-    fn spawn(
+    fn snapshots(&mut self, component: usize, index: usize) -> Arc<dyn Snapshots> {
+        let attempt = Attempt::FIRST;
+        Arc::new(Reporter { inbox: Arc::clone(&self.letters), component, index, attempt })
+    }
+
+    fn drive(
         &mut self,
         _: usize,
-        _: &InstanceId,
+        id: &InstanceId,
         _: Place,
+        _: Arc<dyn Reports>,
         machine: Box<dyn Machine>,
     ) -> Arc<dyn Mailbox> {
+        if let Some(i) = self.ids.iter().position(|other| other == id) {
+            let cell = &mut self.cells[i];
+            let mut old = std::mem::replace(&mut cell.machine, machine);
+            old.close();
+            drop_quietly(old);
+            cell.woken.0.store(true, Ordering::Relaxed);
+            return Arc::clone(&cell.mail) as Arc<dyn Mailbox>;
+        }
         let mail = Arc::new(Mail::default());
         let woken = Arc::new(Woken(AtomicBool::new(true)));
+        self.ids.push(id.clone());
         self.cells.push(Cell { machine, mail: Arc::clone(&mail), woken });
         mail
     }
@@ -300,7 +493,17 @@ impl Shell for Cells {
 enum Step {
     Deliver(usize),
     Poll(usize),
-    Report,
+    Letter,
+    Write,
+    Commit,
+}
+
+/// Something that is done later.
+#[derive(Clone, Copy, Debug)]
+enum Later {
+    Restart { component: usize, instance: usize },
+    Deadline(Deadline),
+    Rested { region: usize },
 }
 
 /// How far a job gets.
@@ -334,10 +537,11 @@ struct Run {
     job: JobSupervision,
     components: Vec<ComponentSupervision>,
     cells: Cells,
-    /// Restarts that were decided: when, component, instance.
-    restarts: Vec<(Moment, usize, usize)>,
-    /// What the job's supervisor does if the job has not ended by then.
-    deadlines: Vec<(Moment, Deadline)>,
+    assembly: Assembly,
+    recording: Option<Recording>,
+    backstage: Backstage,
+    attempt: Attempt,
+    waiting: Vec<(Moment, Later)>,
     clock: SeededClock,
     random: Random,
     ending: Option<(u64, Ending)>,
@@ -354,11 +558,14 @@ impl Run {
                 self.give_up();
             }
             if let Some((_, ending)) = self.ending.take_if(|(steps, _)| *steps <= self.steps) {
+                if ending == Ending::Kill {
+                    // Nothing of it goes on: not even what was ordered.
+                    self.recording = None;
+                    *self.backstage.lock() = Orders::default();
+                }
                 self.job.on_ending(ending);
-                self.keep_deadline();
             }
-            self.restart_due();
-            if self.deadline_passed() {
+            if self.do_what_is_due() || self.carry_out() {
                 return self.conclude();
             }
             match self.choose() {
@@ -375,9 +582,22 @@ impl Run {
                     let waker = Waker::from(Arc::clone(&cell.woken));
                     cell.machine.poll(&mut task::Context::from_waker(&waker));
                 }
-                Some(Step::Report) => {
-                    if self.report() {
+                Some(Step::Letter) => {
+                    if self.read_letter() {
                         return self.conclude();
+                    }
+                }
+                Some(Step::Write) => {
+                    let report = self.backstage.lock().write();
+                    let now = self.clock.clock.now();
+                    if let (Some(recording), Some(report)) = (&mut self.recording, report) {
+                        recording.on_writer(report, now);
+                    }
+                }
+                Some(Step::Commit) => {
+                    let report = self.backstage.lock().commit();
+                    if let (Some(recording), Some(report)) = (&mut self.recording, report) {
+                        recording.on_committer(report);
                     }
                 }
                 None => self.wait(),
@@ -395,70 +615,134 @@ impl Run {
                 steps.push(Step::Poll(i));
             }
         }
-        if !self.cells.reports.lock().unwrap_or_else(PoisonError::into_inner).is_empty() {
-            steps.push(Step::Report);
+        if !self.cells.letters.lock().unwrap_or_else(PoisonError::into_inner).is_empty() {
+            steps.push(Step::Letter);
         }
+        let backstage = self.backstage.lock();
+        steps.extend((!backstage.writes.is_empty()).then_some(Step::Write));
+        steps.extend(backstage.commits.is_some().then_some(Step::Commit));
+        drop(backstage);
         (!steps.is_empty()).then(|| steps[self.random.below(steps.len())])
     }
 
-    /// Acts on the oldest report. Says whether the job is over.
-    fn report(&mut self) -> bool {
-        let first = self.cells.reports.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
-        let Some((component, index, report)) = first else { return false };
+    /// Acts on the oldest letter. Says whether the job is over.
+    fn read_letter(&mut self) -> bool {
+        let first = self.cells.letters.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
         let now = self.clock.clock.now();
-        match self.components[component].on_report(index, report, now) {
-            Verdict::Fine => false,
-            Verdict::Restart { instance, after } => {
-                self.restarts.push((now + after, component, instance));
+        match first {
+            None => false,
+            Some(Letter::Snapshot { at, snapshot }) => {
+                let day = self.clock.time_of_day();
+                if let Some(recording) = &mut self.recording {
+                    recording.on_snapshot(at, snapshot, day);
+                }
                 false
             }
-            Verdict::Tell(news) => {
-                let over = self.job.on_news(component, news);
-                self.keep_deadline();
-                over
+            Some(Letter::Report { component, index, attempt, report }) => {
+                match self.components[component].on_report((index, attempt), report, now) {
+                    Verdict::Fine => false,
+                    Verdict::Restart { instance, after } => {
+                        self.waiting.push((now + after, Later::Restart { component, instance }));
+                        false
+                    }
+                    Verdict::Tell(news) => self.job.on_news(component, news, now),
+                }
             }
         }
     }
 
-    /// Keeps the deadline that was set, if one was.
-    fn keep_deadline(&mut self) {
-        if let Some((after, deadline)) = self.job.take_deadline() {
-            self.deadlines.push((self.clock.clock.now() + after, deadline));
+    /// Does what was decided, as the job's supervisor does. Says whether the job is to be concluded.
+    fn carry_out(&mut self) -> bool {
+        loop {
+            let now = self.clock.clock.now();
+            let orders = self.job.take_orders();
+            let recorded = self.recording.as_mut().map(Recording::take_orders).unwrap_or_default();
+            if orders.is_empty() && recorded.is_empty() {
+                return false;
+            }
+            for order in orders {
+                match (order, &mut self.recording) {
+                    (JobOrder::Deadline(after, deadline), _) => {
+                        self.waiting.push((now + after, Later::Deadline(deadline)));
+                    }
+                    (_, None) => {}
+                    (JobOrder::Running, Some(recording)) => recording.on_running(now),
+                    (JobOrder::Rewound { region }, Some(recording)) => {
+                        recording.on_rewound(region, now);
+                    }
+                    (JobOrder::End { stop }, Some(recording)) => recording.end(stop, now),
+                    (JobOrder::Rewind { region, after }, Some(recording)) => {
+                        recording.on_failure(region, now);
+                        self.waiting.push((now + after, Later::Rested { region }));
+                    }
+                }
+            }
+            for order in recorded {
+                match order {
+                    RecordingOrder::Make { region, restored } => {
+                        if !self.state.status().is_running() {
+                            continue;
+                        }
+                        self.attempt = Attempt(self.attempt.0 + 1);
+                        self.job.begin(region);
+                        for (c, component) in self.components.iter_mut().enumerate() {
+                            if self.state.components[c].region == region {
+                                component.begin(self.attempt);
+                            }
+                        }
+                        let (attempt, restored) = (self.attempt, restored.as_deref());
+                        let making = Making { attempt, region: Some(region), restored };
+                        self.assembly.make(making, &mut self.cells);
+                    }
+                    RecordingOrder::Close => self.job.close(),
+                    RecordingOrder::Halt => self.job.end(),
+                    RecordingOrder::Fail(problem) => {
+                        self.job.on_fault(0, Cause::Checkpoint(problem));
+                    }
+                    RecordingOrder::FailCommit(commit, problem) => {
+                        let PendingCommit { checkpoint, events, .. } = commit;
+                        self.job.on_fault(0, Cause::Commit { checkpoint, events, problem });
+                    }
+                }
+            }
         }
     }
 
-    /// Acts on the deadlines that have passed. Says whether the job is to be concluded.
-    fn deadline_passed(&mut self) -> bool {
+    /// Does what is due. Says whether the job is to be concluded.
+    fn do_what_is_due(&mut self) -> bool {
         let now = self.clock.clock.now();
-        while let Some(i) = self.deadlines.iter().position(|(at, _)| *at <= now) {
-            let (_, deadline) = self.deadlines.swap_remove(i);
-            if self.job.on_deadline(deadline) {
-                return true;
+        while let Some(i) = self.waiting.iter().position(|(at, _)| *at <= now) {
+            match self.waiting.swap_remove(i).1 {
+                Later::Restart { component, instance } => {
+                    self.components[component].restart(instance);
+                }
+                Later::Rested { region } => {
+                    if let Some(recording) = &mut self.recording {
+                        recording.on_rested(region);
+                    }
+                }
+                Later::Deadline(deadline) => {
+                    if self.job.on_deadline(deadline) {
+                        return true;
+                    }
+                }
             }
-            self.keep_deadline();
+        }
+        if let Some(recording) = &mut self.recording
+            && recording.next_time().is_some_and(|at| at <= now)
+        {
+            recording.on_time(now);
         }
         false
-    }
-
-    fn restart_due(&mut self) {
-        let now = self.clock.clock.now();
-        let components = &self.components;
-        self.restarts.retain(|(at, component, instance)| {
-            let due = *at <= now;
-            if due {
-                components[*component].restart(*instance);
-            }
-            !due
-        });
     }
 
     /// Nothing can go on: time passes until something is due.
     fn wait(&mut self) {
         let alarm = self.clock.clock.next_alarm();
-        let restart = self.restarts.iter().map(|(at, _, _)| *at).min();
-        let deadline = self.deadlines.iter().map(|(at, _)| *at).min();
+        let waiting = self.waiting.iter().map(|(at, _)| *at).min();
+        let recording = self.recording.as_ref().and_then(Recording::next_time);
         let ending = self.ending.map(|_| self.clock.clock.now());
-        match [alarm, restart, deadline, ending].into_iter().flatten().min() {
+        match [alarm, waiting, recording, ending].into_iter().flatten().min() {
             Some(due) => {
                 let now = self.clock.clock.now();
                 self.clock.clock.advance(due.since(now));
@@ -493,6 +777,7 @@ impl Run {
             cell.machine.close();
         }
         drop_each(self.cells.cells.drain(..));
+        self.assembly.take_apart().into_iter().for_each(drop_quietly);
         match conclusion {
             None => Ok(Outcome::of(&self.state)),
             Some((failure, exhausted)) => {

@@ -20,16 +20,16 @@ fn example() -> Manifest {
                 name: "reader".to_owned(),
                 role: "source".to_owned(),
                 parallelism: 1,
-                key: None,
-                state: Shape::Nothing,
+                fields: Shape::Nothing,
+                keyed: None,
                 parts: vec![PartManifest { part: Part::Split(0), chain: vec![base] }],
             },
             ComponentManifest {
                 name: "counter".to_owned(),
                 role: "operator".to_owned(),
                 parallelism: 4,
-                key: Some("String".to_owned()),
-                state: Shape::Nothing,
+                fields: Shape::Nothing,
+                keyed: None,
                 parts: vec![
                     PartManifest { part: Part::Instance(3), chain: Vec::new() },
                     PartManifest { part: Part::Group(127), chain: vec![base, delta] },
@@ -40,6 +40,7 @@ fn example() -> Manifest {
             checkpoint: CheckpointId(6),
             component: "files".to_owned(),
             instance: 1,
+            events: 3,
             handle: ByteBuf::from(vec![0, 255, 1]),
         }],
     }

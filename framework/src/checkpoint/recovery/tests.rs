@@ -35,8 +35,8 @@ fn manifest(id: u64, parts: Vec<PartManifest>) -> Manifest {
         name: "counter".to_owned(),
         role: "operator".to_owned(),
         parallelism: 2,
-        key: Some("String".to_owned()),
-        state: Shape::Nothing,
+        fields: Shape::Nothing,
+        keyed: None,
         parts,
     };
     Manifest {

@@ -23,8 +23,8 @@ fn manifest(id: u64, kind: ManifestKind, segments: &[SegmentId]) -> Manifest {
         name: "counter".to_owned(),
         role: "operator".to_owned(),
         parallelism: 1,
-        key: None,
-        state: Shape::Nothing,
+        fields: Shape::Nothing,
+        keyed: None,
         parts: vec![part],
     };
     Manifest {

@@ -229,7 +229,8 @@ mod tests {
     use super::super::Sending;
     use super::*;
     use crate::component::OnError;
-    use crate::id::{CheckpointId, InstanceId};
+    use crate::id::InstanceId;
+    use crate::instance::tests::barrier;
     use crate::metrics::Counters;
     use crate::step::{FlatMap, Here, StepInfo};
     use std::sync::atomic::AtomicU64;
@@ -327,9 +328,9 @@ mod tests {
         assert!(polls >= 5, "{polls}");
         assert_eq!(open.events(), 101_000);
         let came = open.0.lock().unwrap();
-        let barrier = came.iter().position(|(_, control)| control.is_some()).unwrap();
-        assert_eq!(came[..barrier].iter().map(|(events, _)| events).sum::<u64>(), 100_000);
-        assert_eq!(came[barrier].1, Some(Control::Barrier(barrier(1))));
+        let first = came.iter().position(|(_, control)| control.is_some()).unwrap();
+        assert_eq!(came[..first].iter().map(|(events, _)| events).sum::<u64>(), 100_000);
+        assert_eq!(came[first].1, Some(Control::Barrier(barrier(1))));
         assert_eq!(came.last().unwrap().1, Some(Control::End));
         drop(came);
         assert_eq!(counters.read().expanded, 101 * 999);

@@ -2,8 +2,8 @@ use super::*;
 use crate::component::Context;
 use crate::grouping::{Grouping, Shuffle, Targets};
 use crate::id::{Attempt, InstanceId};
-use crate::instance::tests::{Inbox, Notes, Wakes, link_to, seat};
-use crate::instance::{Edge, Fan, RoutedEdge, Sending};
+use crate::instance::tests::{Inbox, Notes, Wakes, barrier, link_to, seat};
+use crate::instance::{Edge, Fan, Kept, RoutedEdge, Sending};
 use crate::key::KeyGroups;
 use crate::link::{Lane, LinkLimits, LinkSender, LinkState};
 use crate::metrics::Counts;
@@ -20,6 +20,22 @@ struct Odd {
 impl Logic for Odd {
     type In = i64;
     type Out = i64;
+
+    fn kept() -> Kept {
+        unreachable!("nobody takes checkpoints here")
+    }
+
+    fn differences(_: &Kept) -> Vec<String> {
+        unreachable!("nobody takes checkpoints here")
+    }
+
+    fn restore(&mut self, _: &Restorer<'_>) -> Result<()> {
+        unreachable!("nobody takes checkpoints here")
+    }
+
+    fn save(&mut self, _: &mut Saver) -> Result<()> {
+        unreachable!("nobody takes checkpoints here")
+    }
 
     fn setup(&mut self, _: &Context) -> Result<()> {
         Ok(())

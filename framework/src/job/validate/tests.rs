@@ -4,7 +4,7 @@ use super::*;
 use crate::channel::Channel;
 use crate::component::OnError;
 use crate::grouping::Targets;
-use crate::instance::{Machine, Seat, Sending};
+use crate::instance::{Kept, Machine, Seat, Sending};
 use crate::link::LinkSender;
 use std::time::Duration;
 
@@ -12,6 +12,14 @@ use std::time::Duration;
 struct Paper;
 
 impl Blueprint for Paper {
+    fn kept(&self) -> Kept {
+        unreachable!("this job is never run")
+    }
+
+    fn differences(&self, _: &Kept) -> Vec<String> {
+        unreachable!("this job is never run")
+    }
+
     fn machine(&mut self, _: Seat, _: Outputs, _: Option<f64>) -> Box<dyn Machine> {
         unreachable!("a graph that is only checked")
     }
@@ -31,6 +39,7 @@ fn graph(nodes: &[(&str, Role, usize)], edges: &[(usize, usize)]) -> Graph {
             parallelism: *parallelism,
             role: *role,
             blocking: false,
+            on_commit_error: OnError::Fail,
             on_error: OnError::Skip,
             channels: &[],
             rate: None,

@@ -1,0 +1,89 @@
+//! [`Opened`]: a job's checkpoints, before it runs.
+
+use super::assembly::Assembly;
+use super::checkpoints::{Committers, Coordination, Template, Writing};
+use super::keeping::Keeping;
+use super::state::JobState;
+use crate::checkpoint::{Manifest, Restored};
+use crate::error::Error;
+use crate::id::CheckpointId;
+use crate::job::Checkpoints;
+use std::sync::Arc;
+
+/// A store that is open, and what the job goes on from: all that its sinks had prepared for that is
+/// committed, and what they had prepared beside it is removed.
+#[derive(Debug)]
+pub(crate) struct Opened {
+    pub(crate) writing: Writing,
+    pub(crate) committers: Committers,
+    pub(crate) restored: Option<Restored>,
+    settings: Checkpoints,
+    next: CheckpointId,
+}
+
+impl Opened {
+    /// # Errors
+    /// The store cannot be had or read; the job has become another since its last checkpoint; what is to be
+    /// committed cannot be.
+    pub(crate) fn open(
+        state: &JobState,
+        assembly: &Assembly,
+        keeping: &Keeping,
+        settings: Checkpoints,
+        dropped: &[String],
+    ) -> Result<Self, Error> {
+        let job = &state.name;
+        let (store, restored) = keeping.open(job)?;
+        if let Some(Restored { manifest, .. }) = &restored {
+            let differences = assembly.differences(manifest, dropped);
+            if !differences.is_empty() {
+                let (job, checkpoint) = (job.clone(), manifest.id);
+                return Err(Error::Incompatible { job, checkpoint, differences });
+            }
+        }
+        let begun = Writing::begin(store, settings.keep);
+        let (writing, next) = begun.map_err(|source| Error::Store { job: job.clone(), source })?;
+        let mut committers = assembly.committers();
+        settle(job, restored.as_ref().map(|restored| &restored.manifest), &mut committers)?;
+        let from = restored.as_ref().map(|restored| restored.manifest.id);
+        state.begin_checkpoints(keeping.place.to_string(), from);
+        Ok(Self { writing, committers, restored, settings, next })
+    }
+
+    /// What decides about the checkpoints of the run that begins.
+    pub(crate) fn coordination(
+        &self,
+        state: &JobState,
+        assembly: &Assembly,
+        run: &str,
+    ) -> Coordination {
+        let (delivery, key_groups) = assembly.settings();
+        let template = Template {
+            job: state.name.clone(),
+            run: run.to_owned(),
+            delivery: delivery.to_string(),
+            key_groups: u16::try_from(key_groups.count()).unwrap_or(u16::MAX),
+            components: assembly.components(),
+        };
+        let restored = self.restored.as_ref().map(|restored| Arc::new(restored.manifest.clone()));
+        Coordination::new(self.settings, template, restored, self.next)
+    }
+}
+
+/// Commits what the checkpoint holds and nobody has confirmed, and removes what is in none.
+fn settle(
+    job: &str,
+    manifest: Option<&Manifest>,
+    committers: &mut Committers,
+) -> Result<(), Error> {
+    for commit in manifest.map(|manifest| &manifest.commits).into_iter().flatten() {
+        committers.commit(commit).map_err(|problem| Error::Commit {
+            job: job.to_owned(),
+            sink: commit.component.clone(),
+            checkpoint: commit.checkpoint,
+            problem,
+        })?;
+    }
+    let job = job.to_owned();
+    committers.clean_up().map_err(|(sink, problem)| Error::CleanUp { job, sink, problem })
+}
