@@ -3,6 +3,8 @@
 #![expect(clippy::unwrap_used, reason = "a test may")]
 
 mod conformance;
+mod damage;
+mod model;
 #[path = "../temp/mod.rs"]
 mod temp;
 
