@@ -8,7 +8,7 @@ fn what_is_published_is_read_as_it_was_written() {
     with_each(|place| {
         let mut store = place.open();
         let generation = store.begin().unwrap();
-        let lengths = [0, 1, 1000, 16 << 10, (16 << 10) + 1, 200_000];
+        let lengths = [0, 1, 1000, (6 << 10) - 8, (6 << 10) - 7, 200_000];
         for (number, length) in (0..).zip(lengths) {
             store.put(segment(1, number), &bytes(length, u64::from(number))).unwrap();
         }
@@ -133,4 +133,25 @@ fn what_is_published_survives_an_opening_anew() {
         store.publish(generation, id(3), b"m").unwrap();
         assert_eq!(store.manifests().unwrap(), [id(1), id(3)]);
     });
+}
+
+#[cfg(feature = "sled")]
+#[test]
+fn sled_makes_no_files_of_large_pages() {
+    let place = super::Place::new(super::Kind::Sled);
+    let mut store = place.open();
+    let generation = store.begin().unwrap();
+    for checkpoint in 1..=20 {
+        // Into one another, as key groups come, and with removals, after which pages are joined.
+        for number in [0, 2, 4, 6, 1, 3, 5, 7] {
+            store.put(segment(checkpoint, number), &bytes(120_000, checkpoint)).unwrap();
+        }
+        store.publish(generation, id(checkpoint), &bytes(50_000, 0)).unwrap();
+        for number in (0..8).filter(|number| checkpoint > 2 && number % 3 != 0) {
+            store.remove_segment(segment(checkpoint - 2, number)).unwrap();
+        }
+    }
+    drop(store);
+    let blobs = place.directory.file("s").join("blobs");
+    assert_eq!(blobs.read_dir().unwrap().count(), 0);
 }

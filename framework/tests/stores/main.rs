@@ -4,6 +4,7 @@
 
 mod conformance;
 mod damage;
+mod full;
 mod model;
 #[path = "../temp/mod.rs"]
 mod temp;

@@ -19,7 +19,7 @@ enum Action {
 }
 
 fn action() -> impl Strategy<Value = Action> {
-    let length = prop_oneof![0..100_usize, Just((16 << 10) - 8), 16_000..40_000_usize];
+    let length = prop_oneof![0..100_usize, Just((6 << 10) - 8), 6_000..20_000_usize];
     prop_oneof![
         1 => Just(Action::Begin),
         1 => (0..5_u64).prop_map(Action::Reserve),

@@ -1,5 +1,5 @@
 //! How a segment or a manifest lies under keys: an *entry* that says how long it is, and its bytes in
-//! *chunks* of at most 16 KiB. Every one of them has a checksum over its key and its value, so that
+//! *chunks* of at most 6 KiB. Every one of them has a checksum over its key and its value, so that
 //! nothing that was changed, cut, left out or put elsewhere is ever taken for what was written.
 //!
 //! ```text
@@ -15,8 +15,8 @@ use std::fmt;
 
 const HEADER: usize = 8;
 
-/// How many bytes a chunk holds at most: with its header 16 KiB.
-pub(super) const CHUNK: usize = (16 << 10) - HEADER;
+/// How many bytes a chunk holds at most: with its header 6 KiB. (sled has a word in that.)
+pub(super) const CHUNK: usize = (6 << 10) - HEADER;
 
 /// What is kept as a blob.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -241,7 +241,7 @@ mod tests {
             let bytes: Vec<u8> = (0..length).map(|i| (i % 251) as u8).collect();
             let (entry, chunks) = written(segment(7, 3), &bytes);
             assert_eq!(chunks.len(), length.div_ceil(CHUNK));
-            assert!(chunks.values().all(|value| value.len() <= 16 << 10));
+            assert!(chunks.values().all(|value| value.len() <= 6 << 10));
             assert_eq!(read(segment(7, 3), &entry, &chunks).unwrap(), bytes);
         }
     }

@@ -3,8 +3,10 @@
 //! sled is good at many small writes and survives the death of its process, but some things have to be
 //! done in its stead:
 //!
-//! * Large batches make it leak, and values of more than 16 KiB are never given back: so everything is
-//!   plain inserts of small chunks.
+//! * Large batches make it leak: so everything is plain inserts.
+//! * A page of more than 128 KiB it writes as a file of its own, which it may never remove, and when the disk
+//!   is full then, it waits for ever for what it could not write. A page has 16 values, and up to 20 for a
+//!   moment: so no chunk has more than 6 KiB.
 //! * Its `flush` does not wait for the disk: so its files are synced by hand.
 //! * It panics, or quietly goes back in time, when its files are damaged: so every call is guarded, every
 //!   byte that is read has a checksum of its own, and [`DataDir`](crate::DataDir) knows which checkpoint

@@ -386,3 +386,6 @@ macro_rules! checkpoint_store {
 }
 
 pub(super) use checkpoint_store;
+
+#[cfg(test)]
+mod tests;
