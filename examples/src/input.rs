@@ -3,6 +3,7 @@
 use crate::args;
 use crate::run::Usage;
 use clap::Args;
+use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 use streamwork::prelude::*;
 
@@ -212,7 +213,7 @@ pub enum InputLines {
 }
 
 /// How far an input has been read.
-#[derive(Clone, Debug)]
+#[derive(State, Clone, Debug, Serialize, Deserialize)]
 pub enum InputPosition {
     /// Nowhere: a TCP peer has no position to go back to.
     Tcp,
@@ -256,6 +257,14 @@ impl Source for InputLines {
 
     /// Every kind of input does.
     const RESUMES: bool = true;
+
+    fn replays(&self) -> bool {
+        match self {
+            Self::Tcp(lines) => lines.replays(),
+            Self::File(lines) => lines.replays(),
+            Self::Simulated(lines) => lines.replays(),
+        }
+    }
 
     fn splits(&self) -> Result<Splits> {
         match self {

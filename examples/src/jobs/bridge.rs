@@ -57,6 +57,10 @@ impl<S: Source<Out = String>> Source for Bridge<S> {
 
     const RESUMES: bool = S::RESUMES;
 
+    fn replays(&self) -> bool {
+        self.lines.replays()
+    }
+
     fn splits(&self) -> Result<Splits> {
         self.lines.splits()
     }

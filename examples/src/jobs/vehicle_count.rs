@@ -85,6 +85,10 @@ impl<S: Source<Out = String>> Source for SensorReader<S> {
 
     const RESUMES: bool = S::RESUMES;
 
+    fn replays(&self) -> bool {
+        self.lines.replays()
+    }
+
     fn splits(&self) -> Result<Splits> {
         self.lines.splits()
     }

@@ -245,5 +245,3 @@ impl Shape {
     }
 }
 
-#[cfg(test)]
-mod tests;

@@ -249,6 +249,10 @@ impl<T: Event> Component for Csv<T> {
 impl<T: Event + DeserializeOwned> Source for Csv<T> {
     type Out = T;
 
+    fn replays(&self) -> bool {
+        self.intake.replays()
+    }
+
     fn splits(&self) -> Result<Splits> {
         let delimiter = self.delimiter;
         if !delimiter.is_ascii() || matches!(delimiter, b'"' | b'\r' | b'\n') {

@@ -155,6 +155,16 @@ impl Intake {
         self.position = Position { offset, lines };
     }
 
+    /// Whether a later program finds at a position what was there. A file is, as long as it is one: what
+    /// came through a pipe is gone.
+    pub(super) fn replays(&self) -> bool {
+        match &self.place {
+            Place::One(Input::Stdin) => false,
+            Place::One(Input::File(path)) => path.metadata().map_or(true, |found| found.is_file()),
+            Place::Directory { .. } => true,
+        }
+    }
+
     /// One split for each file.
     pub(super) fn splits(&self) -> Result<Splits> {
         let count = match &self.place {

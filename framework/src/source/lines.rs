@@ -184,6 +184,10 @@ impl Component for Lines {
 impl Source for Lines {
     type Out = String;
 
+    fn replays(&self) -> bool {
+        self.intake.replays()
+    }
+
     fn splits(&self) -> Result<Splits> {
         self.intake.splits()
     }

@@ -46,7 +46,7 @@ use std::future::Future;
 /// A source is a set of *splits*, each read by a copy of the struct with a position of its own. The
 /// simple case is one split per instance. Fields marked `#[state]` are that position: the engine
 /// copies them after each `next` that completes, so they should be small, and a source that is
-/// built anew goes on from there. A job that is started again begins at the prototype's.
+/// built anew goes on from there, also by a new run of the program if the job checkpoints.
 ///
 /// ```
 /// use streamwork::prelude::*;
@@ -137,6 +137,21 @@ pub trait Source: Component {
     /// assert_eq!(got.take(), [1, 2, 3]);
     /// ```
     const DRAINS: bool = false;
+
+    /// Whether a new run of the program can go on from a position that was saved, and gets the same events
+    /// from there. By default it does if there is a position: a field marked `#[state]`. A source that was
+    /// given its events once, by a socket or a thread, has none; a job that checkpoints is refused with it.
+    ///
+    /// ```
+    /// use streamwork::prelude::*;
+    ///
+    /// assert!(FromIter::new([1_u64]).replays());
+    /// assert!(Lines::open("orders.txt").replays());
+    /// assert!(!Lines::stdin().replays(), "what was read from a pipe is gone");
+    /// ```
+    fn replays(&self) -> bool {
+        size_of::<Self::Saved>() > 0
+    }
 
     /// Into how many splits the input falls. The default is one per instance. Asked once, of the
     /// prototype, when the job starts; it may look at the input and may block.

@@ -249,6 +249,10 @@ impl<T: Event> Component for Ndjson<T> {
 impl<T: Event + DeserializeOwned> Source for Ndjson<T> {
     type Out = T;
 
+    fn replays(&self) -> bool {
+        self.intake.replays()
+    }
+
     fn splits(&self) -> Result<Splits> {
         self.intake.splits()
     }

@@ -356,6 +356,10 @@ impl<S: Source> Source for Faulty<S> {
     const RESUMES: bool = S::RESUMES;
     const DRAINS: bool = S::DRAINS;
 
+    fn replays(&self) -> bool {
+        self.inner.replays()
+    }
+
     fn splits(&self) -> Result<Splits> {
         self.inner.splits()
     }

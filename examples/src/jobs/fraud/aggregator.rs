@@ -41,7 +41,7 @@ impl fmt::Display for Decision {
 }
 
 /// What was said of one transaction so far.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[derive(State, Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Tally([Option<Score>; Analyst::ALL.len()]);
 
 impl Tally {

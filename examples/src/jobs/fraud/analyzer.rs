@@ -2,7 +2,6 @@
 
 use super::{Analyst, Score, Scored, Transaction};
 use std::marker::PhantomData;
-use streamwork::Storable;
 use streamwork::prelude::*;
 
 /// One way to look at the transactions of an account.
@@ -26,7 +25,7 @@ pub trait Analysis: Clone + Send + 'static {
     const BY: Analyst;
 
     /// What is kept of an account: no more than a fixed size.
-    type History: Default + Storable + Send + 'static;
+    type History: Default + State;
 
     /// How suspicious a transaction is after what came before; it becomes part of the history.
     fn score(history: &mut Self::History, transaction: &Transaction) -> Score;

@@ -51,6 +51,10 @@ impl<S: Source<Out: IntoTransaction>> Source for TransactionSource<S> {
 
     const RESUMES: bool = S::RESUMES;
 
+    fn replays(&self) -> bool {
+        self.input.replays()
+    }
+
     fn splits(&self) -> Result<Splits> {
         self.input.splits()
     }

@@ -43,7 +43,7 @@ impl Place {
 }
 
 /// A point on earth.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(State, Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Position {
     /// From -90 to 90 degrees; north is positive.
     pub latitude: f64,

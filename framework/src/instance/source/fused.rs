@@ -63,6 +63,10 @@ impl<S: Immediate, C: Steps<S::Out>> Source for FusedSource<S, C> {
     const RESUMES: bool = S::RESUMES;
     const DRAINS: bool = S::DRAINS;
 
+    fn replays(&self) -> bool {
+        self.source.replays()
+    }
+
     fn splits(&self) -> Result<Splits> {
         self.source.splits()
     }
