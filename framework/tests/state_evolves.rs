@@ -516,10 +516,7 @@ mod accepted_bytes {
     #[derive(State, Clone, Debug, PartialEq, Serialize, Deserialize)]
     enum Change1 {
         Stay(bool),
-        Jump {
-            by: Option<u8>,
-            to: i16,
-        },
+        Jump { by: Option<u8>, to: i16 },
         Fall(u8),
         Rise,
     }

@@ -110,7 +110,10 @@ fn a_plain_field_keeps_its_instance_and_refuses_another_parallelism() {
     assert_eq!(read::<Plain>(saved, 1, 2).unwrap(), (4,));
     let error = read::<Plain>(saved, 0, 3).unwrap_err();
     let text = error.to_string();
-    assert!(text.contains("`counter.offset` was saved by 2 instances and can't be given to 3"), "{text}");
+    assert!(
+        text.contains("`counter.offset` was saved by 2 instances and can't be given to 3"),
+        "{text}"
+    );
     for way_out in ["#[state(by_key)]", "#[state(replicated)]", "#[state(redistribute)]"] {
         assert!(text.contains(way_out), "{text}");
     }
@@ -307,10 +310,7 @@ mod holes {
         }
         blobs[1] = FieldWriter::new("counter").into_bytes();
         let error = read::<Plain>((&Plain::state_shape(), &blobs), 1, 2).unwrap_err();
-        assert_eq!(
-            error.to_string(),
-            "cannot read the state field `counter.offset` of instance 1"
-        );
+        assert_eq!(error.to_string(), "cannot read the state field `counter.offset` of instance 1");
         assert_eq!(error.source().unwrap().to_string(), "it was not saved");
     }
 
@@ -343,7 +343,8 @@ mod holes {
 
     #[test]
     fn one_key_of_a_hundred_that_cant_be_read_is_named() {
-        let mut counts: HashMap<String, u64> = (100..200).map(|n| (format!("key {n}"), n)).collect();
+        let mut counts: HashMap<String, u64> =
+            (100..200).map(|n| (format!("key {n}"), n)).collect();
         let shape = Before::state_shape();
         let good = write::<Before>("counter", &[(counts.clone(),)]);
         assert_eq!(read::<Now>((&shape, &good), 0, 1).unwrap().0.len(), 100);

@@ -147,7 +147,7 @@ fn take(index: usize, field: &StateField<'_>) -> TokenStream {
         quote!(::core::option::Option::None)
     };
     let index = Literal::usize_unsuffixed(index);
-    quote!(fields.#how::<#ty>(&state[#index], #default)?)
+    quote_spanned!(ty.span()=> fields.#how::<#ty>(&state[#index], #default)?)
 }
 
 fn member_name(member: &Member) -> String {
@@ -354,23 +354,40 @@ mod tests {
             impl<T: Ord> crate::Component for Latest<T>
             where
                 T: ::core::marker::Send + 'static,
-                Option<T>: ::core::clone::Clone + ::core::marker::Send + 'static
+                Option<T>: ::core::clone::Clone + crate::State
             {
                 const BLOCKING: bool = true;
                 fn name(&self) -> &str { "latest" }
                 fn parallelism(&self) -> usize { 2 }
                 type Saved = (Option<T>,);
                 const STATE: &'static [crate::StateField] = &[
-                    crate::StateField {
-                        name: "0",
-                        type_name: "Option<T>",
-                        rescale: crate::Rescale::Replicated,
-                    }
+                    crate::StateField::new::<Option<T> >(
+                        "0", "Option<T>", crate::Rescale::Replicated
+                    )
                 ];
+                const BY_FIELD: bool = true;
                 fn save(&self) -> (Option<T>,) {
                     (<Option<T> as ::core::clone::Clone>::clone(&self.0),)
                 }
                 fn load(&mut self, saved: (Option<T>,)) { (self.0,) = saved; }
+                fn encode(
+                    saved: &(Option<T>,),
+                    fields: &mut crate::FieldWriter,
+                ) -> ::core::result::Result<(), crate::StateError> {
+                    fields.put("0", &saved.0)?;
+                    ::core::result::Result::Ok(())
+                }
+                fn decode(
+                    fields: &crate::FieldReader<'_>,
+                ) -> ::core::result::Result<(Option<T>,), crate::StateError> {
+                    let state = <Self as crate::Component>::STATE;
+                    fields.check(state)?;
+                    ::core::result::Result::Ok((
+                        fields.replicated::<Option<T> >(
+                            &state[0], ::core::option::Option::None
+                        )?,
+                    ))
+                }
             }
         };
         check(&component(&input), &expected);
@@ -425,6 +442,21 @@ mod tests {
                             <&'a str as ::streamwork::Key>::feed(field0, hasher);
                         }
                     }
+                }
+                fn shape() -> ::streamwork::Shape {
+                    ::streamwork::Shape::of_type::<Self>(
+                        "Payer", 0, || ::streamwork::Shape::Enum(::std::vec![
+                            ::streamwork::Variant::new(
+                                "Box",
+                                ::streamwork::Shape::Struct(::std::vec![
+                                    ::streamwork::Field::new(
+                                        "id", <&'a str as ::streamwork::Key>::shape()
+                                    )
+                                ])
+                            ),
+                            ::streamwork::Variant::new("Cash", ::streamwork::Shape::Unit)
+                        ])
+                    )
                 }
             }
         };

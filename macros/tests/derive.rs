@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
-use streamwork::{Component, Event, EventTime, Key, KeyHasher, Rescale, StateField, key_hash};
+use streamwork::{Component, Event, EventTime, Key, KeyHasher, Rescale, Shape, key_hash};
 
 mod component {
     use super::*;
@@ -35,30 +35,35 @@ mod component {
         #[state(by_key)]
         sums: HashMap<String, (f64, u64)>,
         scratch: Vec<u8>,
-        #[state(replicated)]
-        r#type: &'static str,
+        #[state(replicated, default)]
+        r#type: String,
         #[state]
         seen: u64,
     }
 
     #[test]
     fn state_is_described_in_the_order_of_its_fields() {
-        let field = |name, type_name, rescale| StateField { name, type_name, rescale };
+        let described: Vec<_> = Averages::STATE
+            .iter()
+            .map(|field| (field.name, field.type_name, field.rescale, field.default))
+            .collect();
         let expected = [
-            field("sums", "HashMap<String, (f64, u64)>", Rescale::ByKey),
-            field("type", "&'static str", Rescale::Replicated),
-            field("seen", "u64", Rescale::Refuse),
+            ("sums", "HashMap<String, (f64, u64)>", Rescale::ByKey, false),
+            ("type", "String", Rescale::Replicated, true),
+            ("seen", "u64", Rescale::Refuse, false),
         ];
-        assert_eq!(Averages::STATE, expected);
+        assert_eq!(described, expected);
+        let shapes = "{sums: by_key[string: (f64, u64)], type: string, seen: u64}";
+        assert_eq!(Averages::state_shape().to_string(), shapes);
     }
 
     #[test]
     fn saved_state_can_be_loaded_and_the_rest_stays() {
         let sums = HashMap::from([("car".to_owned(), (1.5, 2))]);
-        let before = Averages { sums: sums.clone(), scratch: vec![1], r#type: "a", seen: 2 };
+        let before = Averages { sums: sums.clone(), scratch: vec![1], r#type: "a".into(), seen: 2 };
         let mut after = Averages { scratch: vec![2], ..Averages::default() };
         after.load(before.save());
-        assert_eq!((after.sums, after.r#type, after.seen), (sums, "a", 2));
+        assert_eq!((after.sums, &*after.r#type, after.seen), (sums, "a", 2));
         assert_eq!(after.scratch, [2]);
         assert_eq!(before.scratch, [1], "saving takes nothing away");
     }
@@ -85,7 +90,8 @@ mod component {
         #[state]
         last: Option<I::Item>,
         #[state]
-        recent: [u64; N],
+        recent: [u64; 2],
+        scratch: [u8; N],
     }
 
     #[test]
@@ -96,11 +102,12 @@ mod component {
             function: move |n| u64::from(n) * factor.0,
             last: Some(7),
             recent: [1, 2],
+            scratch: [0; 2],
         };
         assert_eq!((fold.function)(2), 6);
         assert_eq!(fold.save(), (Some(7), [1, 2]));
         fold.load((None, [3, 4]));
-        assert_eq!((fold.last, fold.recent), (None, [3, 4]));
+        assert_eq!((fold.last, fold.recent, fold.scratch), (None, [3, 4], [0, 0]));
         assert_eq!(fold.name(), "fold");
     }
 
@@ -193,6 +200,10 @@ mod key {
         impl<F: Fn(&mut KeyHasher)> Key for ByHand<F> {
             fn feed(&self, hasher: &mut KeyHasher) {
                 self.0(hasher);
+            }
+
+            fn shape() -> Shape {
+                Shape::Nothing
             }
         }
         assert_eq!(key_hash(derived), key_hash(&ByHand(by_hand)));

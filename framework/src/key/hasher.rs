@@ -13,7 +13,7 @@ const STEP: u64 = 0x9E37_79B9_7F4A_7C15; // 2^64 / golden ratio, odd
 /// A type whose equality is not that of its fields implements [`Key`](crate::Key) by hand:
 ///
 /// ```
-/// use streamwork::{Key, KeyHasher, key_hash};
+/// use streamwork::{Field, Key, KeyHasher, Shape, key_hash};
 ///
 /// /// A place on a round track of 400 m, in metres.
 /// struct Place {
@@ -33,6 +33,13 @@ const STEP: u64 = 0x9E37_79B9_7F4A_7C15; // 2^64 / golden ratio, odd
 ///     fn feed(&self, hasher: &mut KeyHasher) {
 ///         hasher.bytes(self.track.as_bytes());
 ///         hasher.word(self.metres % 400);
+///     }
+///
+///     fn shape() -> Shape {
+///         Shape::Struct(vec![
+///             Field::new("track", <String as Key>::shape()),
+///             Field::new("metres", <u64 as Key>::shape()),
+///         ])
 ///     }
 /// }
 ///

@@ -244,4 +244,3 @@ impl Shape {
         matches!(self, Self::Option(_))
     }
 }
-

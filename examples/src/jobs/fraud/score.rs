@@ -17,18 +17,7 @@ use uuid::Uuid;
 /// assert_eq!([Score::ONE, Score::of(0.5)].into_iter().sum::<Score>().to_string(), "1.5");
 /// ```
 #[derive(
-    State,
-    Clone,
-    Copy,
-    PartialEq,
-    Eq,
-    PartialOrd,
-    Ord,
-    Hash,
-    Debug,
-    Default,
-    Serialize,
-    Deserialize,
+    State, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, Serialize, Deserialize,
 )]
 pub struct Score(u32);
 

@@ -160,4 +160,3 @@ const FORMAT: u8 = 1;
 
 /// The name of state that is no set of fields.
 const WHOLE: &str = "";
-

@@ -26,7 +26,12 @@ where
     /// An old field.
     #[state(replicated)]
     #[deprecated]
-    pub array: [u64; N],
+    pub array: [u64; 2],
+    /// Not kept.
+    pub scratch: [u64; N],
+    /// Entries that move.
+    #[state(by_key, default)]
+    pub map: ::std::collections::BTreeMap<u8, u8>,
     /// Not kept.
     pub items: T,
 }

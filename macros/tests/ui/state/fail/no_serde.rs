@@ -1,0 +1,8 @@
+use streamwork::State;
+
+#[derive(State)]
+struct Visits {
+    count: u64,
+}
+
+fn main() {}

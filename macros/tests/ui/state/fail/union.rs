@@ -1,0 +1,9 @@
+use streamwork::State;
+
+#[derive(State, Clone, Copy)]
+union Bits {
+    word: u64,
+    float: f64,
+}
+
+fn main() {}
