@@ -96,12 +96,7 @@ fn state_items(state: &[StateField<'_>], target: &Target<'_>) -> TokenStream {
     let saved = quote_spanned!(target.ident.span()=> (#(#types,)*));
     let krate = &target.krate;
     let described = state.iter().map(|field| described(field, krate));
-    let indices = (0..state.len()).map(Index::from);
-    let names = state.iter().map(|field| member_name(&field.member));
-    let puts = state.iter().map(|field| match field.mark.rescale {
-        Rescale::ByKey => quote!(put_by_key),
-        Rescale::Refuse | Rescale::Replicated | Rescale::Redistribute => quote!(put),
-    });
+    let puts = state.iter().enumerate().map(|(i, field)| put(i, field));
     let takes = state.iter().enumerate().map(|(i, field)| take(i, field));
     quote! {
         type Saved = #saved;
@@ -117,7 +112,7 @@ fn state_items(state: &[StateField<'_>], target: &Target<'_>) -> TokenStream {
             saved: &#saved,
             fields: &mut #krate::FieldWriter,
         ) -> ::core::result::Result<(), #krate::StateError> {
-            #(fields.#puts(#names, &saved.#indices)?;)*
+            #(#puts)*
             ::core::result::Result::Ok(())
         }
         fn decode(
@@ -130,15 +125,28 @@ fn state_items(state: &[StateField<'_>], target: &Target<'_>) -> TokenStream {
     }
 }
 
+/// Writes one field. All of it stands at the field's type, so that a type that is no state is one error.
+fn put(index: usize, field: &StateField<'_>) -> TokenStream {
+    let ty = field.ty;
+    let how = match field.mark.rescale {
+        Rescale::ByKey => "put_by_key",
+        Rescale::Refuse | Rescale::Replicated | Rescale::Redistribute => "put",
+    };
+    let (how, name) = (Ident::new(how, ty.span()), member_name(&field.member));
+    let index = Index { index: index as u32, span: ty.span() };
+    quote_spanned!(ty.span()=> fields.#how::<#ty>(#name, &saved.#index)?;)
+}
+
 /// Reads one field.
 fn take(index: usize, field: &StateField<'_>) -> TokenStream {
     let ty = field.ty;
     let how = match field.mark.rescale {
-        Rescale::Refuse => quote!(plain),
-        Rescale::ByKey => quote!(by_key),
-        Rescale::Replicated => quote!(replicated),
-        Rescale::Redistribute => quote!(redistribute),
+        Rescale::Refuse => "plain",
+        Rescale::ByKey => "by_key",
+        Rescale::Replicated => "replicated",
+        Rescale::Redistribute => "redistribute",
     };
+    let how = Ident::new(how, ty.span());
     let default = if field.mark.default {
         quote_spanned! {ty.span()=>
             ::core::option::Option::Some(<#ty as ::core::default::Default>::default)
@@ -374,7 +382,7 @@ mod tests {
                     saved: &(Option<T>,),
                     fields: &mut crate::FieldWriter,
                 ) -> ::core::result::Result<(), crate::StateError> {
-                    fields.put("0", &saved.0)?;
+                    fields.put::<Option<T> >("0", &saved.0)?;
                     ::core::result::Result::Ok(())
                 }
                 fn decode(

@@ -7,18 +7,14 @@ use std::fmt;
 /// Why state can't be written, or what was saved can't be read. Each says whose it is: `component.field`.
 ///
 /// ```
+/// use std::time::{Duration, SystemTime};
 /// use streamwork::{FieldWriter, StateError};
 ///
-/// /// What serde refuses to write.
-/// # struct Broken;
-/// # impl serde::Serialize for Broken {
-/// #     fn serialize<S: serde::Serializer>(&self, _: S) -> Result<S::Ok, S::Error> {
-/// #         Err(serde::ser::Error::custom("no"))
-/// #     }
-/// # }
-/// let error = FieldWriter::new("tail").put("offset", &Broken).unwrap_err();
+/// // serde can't write a time before 1970
+/// let early = SystemTime::UNIX_EPOCH - Duration::from_secs(1);
+/// let error = FieldWriter::new("tail").put("since", &early).unwrap_err();
 /// assert!(matches!(error, StateError::Unwritable { .. }));
-/// assert_eq!(error.to_string(), "cannot write the state field `tail.offset`");
+/// assert_eq!(error.to_string(), "cannot write the state field `tail.since`");
 /// ```
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]

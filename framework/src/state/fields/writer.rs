@@ -44,10 +44,8 @@ impl FieldWriter {
     ///
     /// # Errors
     /// serde refuses to write it.
-    pub fn put<T: Serialize>(&mut self, name: &'static str, value: &T) -> Result<(), StateError> {
-        let bytes = self.bytes(name, value)?;
-        self.fields.push((name, bytes));
-        Ok(())
+    pub fn put<T: State>(&mut self, name: &'static str, value: &T) -> Result<(), StateError> {
+        self.push(name, value)
     }
 
     /// Writes a map entry by entry.
@@ -63,7 +61,7 @@ impl FieldWriter {
             .entries()
             .map(|(key, value)| Ok((self.bytes(name, key)?, self.bytes(name, value)?)));
         let entries = entries.collect::<Result<Vec<_>, StateError>>()?;
-        self.put(name, &entries)
+        self.push(name, &entries)
     }
 
     /// Writes state that is no set of fields.
@@ -72,6 +70,12 @@ impl FieldWriter {
     /// serde refuses to write it.
     pub fn put_whole<T: State>(&mut self, value: &T) -> Result<(), StateError> {
         if T::shape() == Shape::Nothing { Ok(()) } else { self.put(WHOLE, value) }
+    }
+
+    fn push<T: Serialize>(&mut self, name: &'static str, value: &T) -> Result<(), StateError> {
+        let bytes = self.bytes(name, value)?;
+        self.fields.push((name, bytes));
+        Ok(())
     }
 
     fn bytes<T: Serialize>(&self, name: &str, value: &T) -> Result<ByteBuf, StateError> {

@@ -1,5 +1,7 @@
-use streamwork::Component;
+use serde::{Deserialize, Serialize};
+use streamwork::{Component, State};
 
+#[derive(State, Serialize, Deserialize)]
 struct Connection;
 
 #[derive(Component)]
