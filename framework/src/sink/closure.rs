@@ -11,6 +11,9 @@ use std::marker::PhantomData;
 /// A panic in it, a failed assertion too, loses that event and restarts the instance: **the job goes
 /// on**. A test that asserts in here looks at [`Outcome::failed`](crate::Outcome::failed) after it.
 ///
+/// After a failure of a job that takes checkpoints it is called again with what came since the newest; under
+/// exactly-once that needs [`SinkStage::may_repeat`](crate::SinkStage::may_repeat).
+///
 /// ```
 /// use std::sync::Arc;
 /// use std::sync::atomic::{AtomicU64, Ordering};
@@ -81,7 +84,8 @@ impl<T, F> fmt::Debug for ForEach<T, F> {
 /// Calls a closure that may fail with each event. Each instance has a clone of it.
 ///
 /// An error loses that event; a [`Fatal`](crate::Fatal) one fails the job. A panic, a failed assertion
-/// too, loses the event and restarts the instance, and the job goes on, as with [`ForEach`].
+/// too, loses the event and restarts the instance, and the job goes on, as with [`ForEach`]. What is said
+/// there of repeated calls is true of it, too.
 ///
 /// ```
 /// use streamwork::prelude::*;

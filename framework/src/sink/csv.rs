@@ -41,8 +41,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// How files are named, and when they appear, is as with [`NdjsonFiles`](super::NdjsonFiles); they end in
-/// `.csv`.
+/// How files are named, and when they appear, is as with [`NdjsonFiles`](super::NdjsonFiles), also in a job
+/// that takes checkpoints; they end in `.csv`.
 ///
 /// # Errors
 /// An event that can't be written as a record (with a map or a list of unknown length in it, or with

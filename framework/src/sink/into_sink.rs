@@ -31,6 +31,9 @@ use std::task::{self, Poll};
 /// stopped or fails, and an instance that is built anew, drop it as it is. It is polled on a thread that
 /// runs tokio with its timers and sockets, and must not block it.
 ///
+/// After a failure of a job that takes checkpoints it gets again what came since the newest; under
+/// exactly-once that needs [`SinkStage::may_repeat`](crate::SinkStage::may_repeat).
+///
 /// # Errors
 /// An error of the sink is final: the job fails with it.
 ///

@@ -52,12 +52,33 @@ use std::path::Path;
 /// A job that is stopped or fails, and an instance that is built anew after a panic, publish what they have
 /// written, as well as they can. What a killed process leaves stays hidden, and nobody touches it.
 ///
+/// # Files of checkpoints
+/// In a job that takes checkpoints an instance writes a file for each of them, unless it has no event for it;
+/// under exactly-once each event is in the visible files once, whatever fails. The file is synced to the disk, and
+/// appears, at once and whole, when the checkpoint is published. Its name is one that no other file ever
+/// has: `{component}-{instance}-{checkpoint}-{unique}.ndjson`, as in
+/// `vehicles-0-00000000000000000017-019c51e0b7c27d21a83c5fe0f1d6a2b4.ndjson`. The checkpoint has 20 digits,
+/// so the files of an instance are sorted by it; the last part is a UUID without its hyphens. So runs that
+/// begin afresh, and several jobs, can write into one directory.
+///
+/// Until then the file is hidden: `.{component}-{instance}-{owner}-{unique}.ndjson`, where the owner is 16
+/// digits that stand for the names of job and component. A start removes the hidden files of its own
+/// components that no checkpoint holds, and no others. So **two jobs of the same name that write by components
+/// of the same name need two directories**: each would take the other's for its own.
+///
+/// Nothing is published when an instance is dropped: its events come again. Whoever reads the files may move
+/// or remove them; one that is removed between the moment when it appears and the moment when that is noted
+/// is missed after a crash in between, and the error names it.
+///
+/// # Gathering
 /// Events are gathered in 64 KiB; whenever there is nothing more to read they are written to the file.
 ///
 /// # Errors
 /// An event that can't be written as JSON is lost alone, with nothing of it in the file. The job fails if the
 /// directory is missing and can't be made, and if writing, syncing or renaming fails; the error names the
-/// file, which then stays hidden.
+/// file, which then stays hidden. What a checkpoint holds and cannot be published is an error that names it:
+/// if neither the hidden file nor the visible one is there, if another file has the name, or if the hidden
+/// one is no longer what it was, by its length and checksum.
 pub struct NdjsonFiles<T> {
     files: Publication,
     line: Vec<u8>,

@@ -10,6 +10,9 @@ use std::marker::PhantomData;
 /// Prints each event and a line end. What arrives together is written together: lines of two
 /// instances never mix within a line.
 ///
+/// After a failure of a job that takes checkpoints, what was printed since the newest is printed again; under
+/// exactly-once that needs [`SinkStage::may_repeat`](crate::SinkStage::may_repeat).
+///
 /// ```
 /// use streamwork::prelude::*;
 ///

@@ -31,7 +31,7 @@ mod stall;
 pub use checker::Checker;
 pub use fault::Fault;
 pub use faulty::Faulty;
-pub use harness::{Harness, KeyedHarness, KeyedTwoInputHarness, TwoInputHarness};
+pub use harness::{Harness, KeyedHarness, KeyedTwoInputHarness, SinkHarness, TwoInputHarness};
 pub use run::{collect, every_seed, run, try_collect};
 pub use scheduler::Scheduler;
 

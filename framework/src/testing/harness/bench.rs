@@ -50,8 +50,25 @@ impl<L: Logic> Bench<L, L::Out> {
     pub(super) fn place(&mut self, index: usize, parallelism: usize) {
         assert!(!self.set_up, "the instance is set up already");
         assert!(index < parallelism, "there is no instance {index} of {parallelism}");
-        let clock = Arc::clone(&self.ctx.clock);
-        self.ctx = Context { clock, ..context(&self.component, index, parallelism) };
+        let Context { clock, checkpointed, .. } = self.ctx.clone();
+        self.ctx = Context { clock, checkpointed, ..context(&self.component, index, parallelism) };
+    }
+
+    pub(super) fn take_checkpoints(&mut self) {
+        assert!(!self.set_up, "the instance is set up already");
+        self.ctx.checkpointed = true;
+    }
+
+    /// Of the job and of the component.
+    pub(super) fn names(&self) -> (&str, &str) {
+        (self.ctx.job(), self.ctx.instance().component.as_str())
+    }
+
+    /// Puts another in its place, to be set up.
+    pub(super) fn put(&mut self, logic: L) {
+        self.logic = logic;
+        self.set_up = false;
+        self.finished = false;
     }
 
     pub(super) fn set_up(&mut self) -> Result<()> {
@@ -60,7 +77,7 @@ impl<L: Logic> Bench<L, L::Out> {
         Ok(())
     }
 
-    fn set_up_first(&mut self) -> Result<()> {
+    pub(super) fn set_up_first(&mut self) -> Result<()> {
         if self.set_up { Ok(()) } else { self.set_up() }
     }
 

@@ -1,10 +1,12 @@
-//! One operator without a job and without actors.
+//! One operator or sink without a job and without actors.
 
 mod bench;
 mod keyed;
+mod sink;
 mod two_input;
 
 pub use keyed::KeyedHarness;
+pub use sink::SinkHarness;
 pub use two_input::{KeyedTwoInputHarness, TwoInputHarness};
 
 use crate::component::Result;
