@@ -91,6 +91,20 @@ impl Fault {
         Self { instance: index, ..self }
     }
 
+    /// The same in the component `name`: for a program whose job gives a component another name than its own,
+    /// by which alone [`Faulty::new`](super::Faulty::new) knows it.
+    ///
+    /// ```
+    /// use streamwork::testing::Fault;
+    ///
+    /// let fault = Fault::parse("error:usage writer:3").unwrap().of_component("ndjson-files");
+    /// assert_eq!(fault, Fault::error("ndjson-files", 3));
+    /// ```
+    #[must_use]
+    pub fn of_component(self, name: &str) -> Self {
+        Self { component: name.to_owned(), ..self }
+    }
+
     /// Reads `panic:COMPONENT:N` or `error:COMPONENT:N`, with or without `:always` behind: a
     /// fault in instance 0.
     ///
