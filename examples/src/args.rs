@@ -1,22 +1,19 @@
 //! The options that all programs have, and how their values are read.
 
 use crate::console::Console;
+use crate::delivery::DeliveryArgs;
 use crate::input::InputArgs;
 use crate::jobs::Setting;
 use crate::logging;
 use crate::run::Usage;
 use clap::{Args, ValueEnum};
 use std::fmt;
-use streamwork::prelude::*;
+use std::time::Duration;
 use streamwork::testing::Fault;
 
 /// The options that all programs have; flatten it into a program's own.
 #[derive(Args, Clone, Debug)]
 pub struct Common {
-    /// What is promised about each event: at-most-once
-    #[arg(long, value_name = "SEMANTIC", default_value = "at-most-once", value_parser = delivery)]
-    delivery: Delivery,
-
     /// Let instance 0 of a component fail once at its N-th event: panic:COMPONENT:N or
     /// error:COMPONENT:N; with :always behind it, at every event from then on
     #[arg(long, value_name = "FAULT", value_parser = Fault::parse)]
@@ -34,6 +31,9 @@ pub struct Common {
     log: LogArgs,
 
     #[command(flatten)]
+    delivery: DeliveryArgs,
+
+    #[command(flatten)]
     input: InputArgs,
 }
 
@@ -42,6 +42,11 @@ impl Common {
     #[must_use]
     pub fn input(&self) -> &InputArgs {
         &self.input
+    }
+
+    /// What is promised about each event.
+    pub(crate) fn delivery(&self) -> &DeliveryArgs {
+        &self.delivery
     }
 
     /// How to log.
@@ -53,7 +58,7 @@ impl Common {
     /// What a job with these components is given from outside, printing to standard output.
     ///
     /// # Errors
-    /// The component that is to fail is none of them.
+    /// The component that is to fail is none of them, or options do not go together.
     pub fn setting(&self, components: &[&str]) -> Result<Setting, Usage> {
         if let Some(fault) = &self.chaos
             && !components.contains(&fault.component())
@@ -66,7 +71,7 @@ impl Common {
         }
         Ok(Setting {
             console: Console::stdout(),
-            delivery: self.delivery,
+            delivery: self.delivery.delivery()?,
             rate: self.input.rate(),
             fault: self.chaos.clone(),
         })
@@ -130,16 +135,6 @@ fn web_control(_: &str) -> Result<Off, &'static str> {
     Err("this version serves no page that could control the job; leave it out")
 }
 
-fn delivery(text: &str) -> Result<Delivery, String> {
-    match text {
-        "at-most-once" => Ok(Delivery::at_most_once()),
-        "at-least-once" | "at-least-once-checkpoints" | "exactly-once" => {
-            Err("this version delivers at-most-once only".to_owned())
-        }
-        _ => Err("no such delivery; this version knows at-most-once".to_owned()),
-    }
-}
-
 /// Reads a number of events: `200`, `2e8`.
 ///
 /// ```
@@ -175,9 +170,72 @@ pub fn instances(text: &str) -> Result<usize, String> {
     number.ok_or_else(|| "a whole number from 1 to 1024 is wanted".to_owned())
 }
 
+/// Reads a length of time: `40ms`, `1s`, `2m`.
+///
+/// ```
+/// use std::time::Duration;
+///
+/// assert_eq!(examples::duration("40ms"), Ok(Duration::from_millis(40)));
+/// assert_eq!(examples::duration("2m"), Ok(Duration::from_secs(120)));
+/// assert!(examples::duration("40").is_err());
+/// ```
+///
+/// # Errors
+/// It is no whole number with one of these units, or is not above zero, or is more than a year.
+pub fn duration(text: &str) -> Result<Duration, String> {
+    const YEAR: Duration = Duration::from_secs(365 * 24 * 60 * 60);
+    let split = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+    let (number, unit) = text.split_at(split);
+    let millis = match unit {
+        "ms" => Some(1),
+        "s" => Some(1_000),
+        "m" => Some(60_000),
+        _ => None,
+    };
+    let number = number.parse::<u64>().ok();
+    let duration = number.zip(millis).and_then(|(number, millis)| number.checked_mul(millis));
+    let duration = duration.map(Duration::from_millis);
+    let duration = duration.filter(|duration| !duration.is_zero() && *duration <= YEAR);
+    duration.ok_or_else(|| "a time above zero is wanted, such as 40ms, 1s or 2m".to_owned())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn durations_have_a_unit() {
+        for (text, millis) in [("1ms", 1), ("040ms", 40), ("1s", 1_000), ("2m", 120_000)] {
+            assert_eq!(duration(text), Ok(Duration::from_millis(millis)), "{text}");
+        }
+        let year = ["525600m", "31536000s"].map(duration);
+        assert!(year[0].is_ok() && year[0] == year[1]);
+        for text in [
+            "",
+            "0",
+            "1",
+            "0ms",
+            "0s",
+            "-1s",
+            "+1s",
+            "1.5s",
+            "1e3ms",
+            "s",
+            "ms",
+            "1 s",
+            " 1s",
+            "1s ",
+            "1h",
+            "1S",
+            "1sm",
+            "525601m",
+            "99999999999999999999m",
+            "18446744073709551615m",
+            "１s",
+        ] {
+            assert!(duration(text).is_err(), "{text:?}");
+        }
+    }
 
     #[test]
     fn counts_are_whole_numbers() {
@@ -191,8 +249,6 @@ mod tests {
 
     #[test]
     fn what_this_version_lacks_is_refused() {
-        assert!(delivery("exactly-once").is_err_and(|e| e.contains("at-most-once only")));
-        assert!(delivery("twice").is_err_and(|e| e.contains("no such delivery")));
         assert!(web("127.0.0.1:7000").is_err_and(|e| e.contains("--web off")));
         assert!(web("off").is_ok());
     }

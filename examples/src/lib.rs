@@ -12,6 +12,7 @@
 //! | `stream-split` | one source that emits into two streams, by a channel (chapter 4) |
 //! | `stream-merge` | one operator that reads two streams (chapter 4) |
 //! | `fraud-detection` | a graph of five components, history by key, and a fan-in (chapter 4) |
+//! | `system-usage` | totals that are right after failures, and files of results (chapters 5 and 10) |
 //! | `own-source` | a source of one's own, with a position |
 //! | `own-sink` | a sink of one's own, which gathers and flushes |
 //! | `own-grouping` | a grouping of one's own |
@@ -28,14 +29,17 @@
 
 mod args;
 mod console;
+mod delivery;
 mod input;
 pub mod jobs;
 mod logging;
+mod numbered;
 mod run;
 mod signals;
 
-pub use args::{Common, LogArgs, count, instances};
+pub use args::{Common, LogArgs, count, duration, instances};
 pub use console::{Console, say};
 pub use input::{InputArgs, InputLines, InputPosition};
 pub use jobs::Setting;
-pub use run::{Usage, exit, fail, run};
+pub use numbered::Numbered;
+pub use run::{Usage, exit, fail, refuse, run, run_then};

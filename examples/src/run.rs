@@ -2,12 +2,12 @@
 
 use crate::args::Common;
 use crate::logging;
-use crate::signals::{self, Signals};
+use crate::signals::{self, First, Signals};
 use std::error::Error as StdError;
 use std::io::{self, Write};
 use std::iter;
 use std::process::ExitCode;
-use streamwork::{Engine, Error, Job, JobStatus, Outcome};
+use streamwork::{Error, Job, JobStatus, Outcome};
 
 const FAILED: u8 = 1;
 const WRONG_USAGE: u8 = 2;
@@ -33,6 +33,8 @@ enum Failure {
     Signals(#[source] io::Error),
     #[error(transparent)]
     Job(#[from] Error),
+    #[error(transparent)]
+    Result(io::Error),
 }
 
 impl Failure {
@@ -40,7 +42,7 @@ impl Failure {
         match self {
             // The engine refuses what the options made of the job.
             Self::Usage(_) | Self::Job(Error::Refused { .. }) => WRONG_USAGE,
-            Self::Signals(_) | Self::Job(_) => FAILED,
+            Self::Signals(_) | Self::Job(_) | Self::Result(_) => FAILED,
         }
     }
 
@@ -75,16 +77,36 @@ impl Failure {
 
 /// Runs the job that `build` makes, until it ends or is ended by a signal.
 ///
-/// The first Ctrl-C or SIGTERM drains the job, the second kills it. The crate's documentation lists
-/// the exit codes.
+/// The first Ctrl-C or SIGTERM stops a job that takes checkpoints, so that it can go on from the last
+/// one, and drains any other; the second kills it. The crate's documentation lists the exit codes.
 pub fn run(common: &Common, build: impl FnOnce(&Common) -> Result<Job, Usage>) -> ExitCode {
+    run_then(common, build, |_| Ok(()))
+}
+
+/// As [`run`], and calls `then` when the job has come to an end, unless it failed or was killed: for a
+/// program that prints what the job came to.
+pub fn run_then(
+    common: &Common,
+    build: impl FnOnce(&Common) -> Result<Job, Usage>,
+    then: impl FnOnce(&Outcome) -> io::Result<()>,
+) -> ExitCode {
     logging::start(common.log());
-    let end = build(common).map_err(Failure::from).and_then(run_job);
-    match end {
-        Ok(outcome) if outcome.status() == JobStatus::Killed => signals::KILLED.into(),
-        Ok(_) => ExitCode::SUCCESS,
-        Err(failure) => failure.report(),
-    }
+    let end = build(common).map_err(Failure::from).and_then(|job| run_job(common, job));
+    let end = end.and_then(|outcome| {
+        if outcome.status() == JobStatus::Killed {
+            return Ok(signals::KILLED.into());
+        }
+        then(&outcome).map_err(Failure::Result)?;
+        Ok(ExitCode::SUCCESS)
+    });
+    end.unwrap_or_else(|failure| failure.report())
+}
+
+/// What a program does that reads its options by itself and can't take them: one line on standard
+/// error, and the exit code.
+#[must_use]
+pub fn refuse(usage: Usage) -> ExitCode {
+    Failure::Usage(usage).report()
 }
 
 /// What a program does that runs a job by itself and gets an error: one line on standard error, and
@@ -108,9 +130,11 @@ pub fn exit(result: anyhow::Result<()>) -> ExitCode {
     }
 }
 
-fn run_job(job: Job) -> Result<Outcome, Failure> {
-    let signals = Signals::listen().map_err(Failure::Signals)?;
-    let handle = Engine::new().start(job)?;
+fn run_job(common: &Common, job: Job) -> Result<Outcome, Failure> {
+    let delivery = common.delivery().delivery()?;
+    let first = if delivery.checkpoints().is_some() { First::Stop } else { First::Drain };
+    let signals = Signals::listen(first).map_err(Failure::Signals)?;
+    let handle = common.delivery().engine().start(job)?;
     signals.end(handle.remote());
     Ok(handle.wait()?)
 }

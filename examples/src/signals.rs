@@ -14,25 +14,34 @@ pub(crate) const KILLED: u8 = 130;
 /// How long a job that was killed has to end, before the program ends without it.
 const PATIENCE: Duration = Duration::from_millis(500);
 
+/// What the first signal asks of the job.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum First {
+    /// To process what was read, and finish.
+    Drain,
+    /// To stop at a checkpoint, from which it can go on.
+    Stop,
+}
+
 /// Listens for signals, which from then on no longer end the process by themselves: the first one
-/// drains the job, the second kills it.
+/// drains or stops the job, the second kills it.
 pub(crate) struct Signals(Arc<Asked>);
 
 impl Signals {
     /// The thread that listens never waits for anybody who may be stuck: a full pipe can block all
     /// that print and log.
-    pub(crate) fn listen() -> io::Result<Self> {
+    pub(crate) fn listen(first: First) -> io::Result<Self> {
         let runtime = Builder::new_current_thread().enable_all().build()?;
         let mut signals = {
             let _entered = runtime.enter();
             Kinds::listen()?
         };
-        let asked = Arc::new(Asked::default());
+        let asked = Arc::new(Asked { first, job: OnceLock::new(), times: AtomicUsize::new(0) });
         let this = Self(Arc::clone(&asked));
         let watch = async move {
             signals.next().await;
             asked.once_more();
-            log();
+            log(first);
             signals.next().await;
             asked.once_more();
             tokio::time::sleep(PATIENCE).await;
@@ -51,8 +60,8 @@ impl Signals {
 }
 
 /// What was asked of the job, which may not have been started yet.
-#[derive(Default)]
 struct Asked {
+    first: First,
     job: OnceLock<JobRemote>,
     times: AtomicUsize,
 }
@@ -67,15 +76,25 @@ impl Asked {
         let Some(job) = self.job.get() else { return };
         match self.times.load(Ordering::SeqCst) {
             0 => {}
-            1 => job.drain(),
+            1 => match self.first {
+                First::Drain => job.drain(),
+                First::Stop => job.stop(),
+            },
             _ => job.kill(),
         }
     }
 }
 
-fn log() {
-    let log = || tracing::info!("draining: what was read is processed; a second signal kills");
-    // Without it the job is drained in silence.
+fn log(first: First) {
+    let log = move || match first {
+        First::Drain => {
+            tracing::info!("draining: what was read is processed; a second signal kills");
+        }
+        First::Stop => {
+            tracing::info!("stopping: the next start goes on from here; a second signal kills");
+        }
+    };
+    // Without it the job ends in silence.
     drop(thread::Builder::new().name("signals log".into()).spawn(log));
 }
 

@@ -7,6 +7,7 @@ mod parallel_vehicle_count;
 mod stream_fork;
 mod stream_merge;
 mod stream_split;
+pub mod usage;
 mod vehicle_count;
 
 pub use bridge::{Bridge, TollBooth};
@@ -47,6 +48,13 @@ impl Setting {
             Some(rate) => source.rate(rate),
             None => source,
         }
+    }
+
+    /// As [`faulty`](Self::faulty), for a component that the job calls `name`.
+    fn faulty_as<C: Component>(&self, name: &str, component: C) -> Faulty<C> {
+        let meant = self.fault.clone().filter(|fault| fault.component() == name);
+        let own_name = meant.map(|fault| fault.of_component(component.name()));
+        Faulty::new(component, own_name)
     }
 
     /// Lets a component fail, if it is the one that is to.

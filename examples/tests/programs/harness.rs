@@ -15,6 +15,7 @@ pub(crate) const STREAM_FORK: &str = env!("CARGO_BIN_EXE_stream-fork");
 pub(crate) const STREAM_SPLIT: &str = env!("CARGO_BIN_EXE_stream-split");
 pub(crate) const STREAM_MERGE: &str = env!("CARGO_BIN_EXE_stream-merge");
 pub(crate) const FRAUD_DETECTION: &str = env!("CARGO_BIN_EXE_fraud-detection");
+pub(crate) const SYSTEM_USAGE: &str = env!("CARGO_BIN_EXE_system-usage");
 pub(crate) const WORKLOAD: &str = env!("CARGO_BIN_EXE_workload");
 
 const DEADLINE: Duration = Duration::from_secs(60);

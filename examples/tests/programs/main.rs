@@ -10,4 +10,5 @@ mod graphs;
 mod harness;
 mod options;
 mod own;
+mod usage;
 mod workload;

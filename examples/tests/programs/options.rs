@@ -2,7 +2,7 @@
 
 use crate::harness::{
     End, FRAUD_DETECTION, PARALLEL_VEHICLE_COUNT, STREAM_FORK, STREAM_MERGE, STREAM_SPLIT,
-    VEHICLE_COUNT, WORKLOAD, run,
+    SYSTEM_USAGE, VEHICLE_COUNT, WORKLOAD, run,
 };
 use crate::own::OWN;
 
@@ -46,15 +46,31 @@ fn an_input_is_one_of_three() {
 
 #[test]
 fn what_this_version_cannot_do_is_said() {
-    for semantic in ["at-least-once", "at-least-once-checkpoints", "exactly-once"] {
-        let options = format!("--delivery {semantic}");
-        refused(VEHICLE_COUNT, &options, &["this version delivers at-most-once only"]);
-    }
-    refused(VEHICLE_COUNT, "--delivery sometimes", &["no such delivery", "at-most-once"]);
     refused(VEHICLE_COUNT, "--web 127.0.0.1:7000", &["--web off"]);
     refused(VEHICLE_COUNT, "--web-control secret", &["no page"]);
-    for option in ["--checkpoint-interval 1s", "--data-dir d", "--fresh", "--output d"] {
-        refused(VEHICLE_COUNT, option, &["unexpected argument"]);
+    refused(VEHICLE_COUNT, "--output d", &["unexpected argument"]);
+}
+
+#[test]
+fn checkpoints_have_an_interval_and_a_place() {
+    for program in [VEHICLE_COUNT, PARALLEL_VEHICLE_COUNT, STREAM_FORK, SYSTEM_USAGE] {
+        let ways = ["at-least-once-checkpoints or exactly-once"];
+        refused(program, "--delivery at-least-once", &ways);
+        refused(program, "--delivery sometimes", &["no such delivery", "at-most-once"]);
+        for semantic in ["at-least-once-checkpoints", "exactly-once"] {
+            let options = format!("--delivery {semantic}");
+            refused(program, &options, &[semantic, "--data-dir"]);
+            let options = format!("{options} --checkpoint-interval 1s --fresh");
+            refused(program, &options, &["--data-dir"]);
+        }
+        refused(program, "--fresh", &["--fresh", "--data-dir"]);
+        let without = ["--checkpoint-interval", "at-most-once takes no checkpoints"];
+        refused(program, "--checkpoint-interval 1s", &without);
+        for interval in ["0s", "0ms", "-1s", "1", "1.5s", "soon"] {
+            let options = format!("--data-dir d --checkpoint-interval {interval}");
+            let options = format!("{options} --delivery exactly-once");
+            refused(program, &options, &["--checkpoint-interval", "40ms, 1s or 2m"]);
+        }
     }
 }
 
@@ -75,7 +91,7 @@ fn the_graphs_of_chapter_4_take_the_same_options() {
         refused(program, "--rate 0", &["--rate", "a number above 0"]);
         refused(program, "--events 5 --input f", &["--events", "--input", "simulated"]);
         refused(program, "--events 5 --connect h:1", &["--events", "--connect", "simulated"]);
-        refused(program, "--delivery exactly-once", &["at-most-once only"]);
+        refused(program, "--delivery exactly-once", &["exactly-once", "--data-dir"]);
         refused(program, "--web 127.0.0.1:7000", &["--web off"]);
         let end = run(program, &["--events", "0", "--web", "off", "--json"], "");
         end.has_code(0).is_quiet();
@@ -88,6 +104,7 @@ fn the_graphs_of_chapter_4_take_the_same_options() {
     refused(STREAM_MERGE, "--chaos panic:windmill:1", &["bridge1", "bridge2", "booth"]);
     let analyzers = ["average ticket analyzer", "proximity analyzer", "frequency analyzer"];
     refused(FRAUD_DETECTION, "--chaos panic:windmill:1", &analyzers);
+    refused(SYSTEM_USAGE, "--chaos panic:usage_writer:1", &["transaction source", "usage totals"]);
     refused(FRAUD_DETECTION, "--parallelism 200", &["analyzer", "200", "128"]);
 }
 
@@ -104,6 +121,11 @@ fn windows_are_for_a_later_version() {
     for window in ["fixed", "sliding", "session", "x"] {
         refused(FRAUD_DETECTION, &format!("--window {window}"), &["no windows", "leave it out"]);
     }
+}
+
+#[test]
+fn a_database_is_for_a_later_version() {
+    refused(SYSTEM_USAGE, "--sqlite rows.db", &["no SQL sink", "--output"]);
 }
 
 #[test]
@@ -141,7 +163,7 @@ fn workloads_are_checked() {
 #[test]
 fn help_is_there() {
     let counts = [VEHICLE_COUNT, PARALLEL_VEHICLE_COUNT, WORKLOAD];
-    let graphs = [STREAM_FORK, STREAM_SPLIT, STREAM_MERGE, FRAUD_DETECTION];
+    let graphs = [STREAM_FORK, STREAM_SPLIT, STREAM_MERGE, FRAUD_DETECTION, SYSTEM_USAGE];
     for program in counts.into_iter().chain(graphs).chain(OWN) {
         let end = run(program, &["--help"], "");
         assert!(end.has_code(0).stdout.contains("Usage:"));
