@@ -148,15 +148,20 @@ fn logs_are_as_they_are_asked_for() {
 
 #[test]
 fn workloads_are_checked() {
-    for name in ["W3", "W8", "w1", "x"] {
-        refused(WORKLOAD, &format!("{name} 1 10"), &[name, "there are W1 and W2"]);
+    for name in ["W3", "W9", "w1", "x"] {
+        refused(WORKLOAD, &format!("{name} 1 10"), &[name, "there are W1, W2, W7 and W8"]);
     }
     for events in ["1.5", "-1", "nan", "inf", "1e16", "9007199254740993", "x"] {
         refused(WORKLOAD, &format!("W1 1 {events}"), &["a whole number from 0"]);
     }
     refused(WORKLOAD, "W1 0 10", &["from 1"]);
     refused(WORKLOAD, "W1 200 10", &["counter", "200", "128"]);
-    refused(WORKLOAD, "W1 1 10 --checkpoint 1s", &["unexpected argument"]);
+    refused(WORKLOAD, "W7 200 10", &["counter", "200", "128"]);
+    for by_hand in ["", "--by-hand"] {
+        let options = format!("W7 1 10 --checkpoint 1s {by_hand}");
+        refused(WORKLOAD, &options, &["--checkpoint", "no figures of checkpoints"]);
+    }
+    refused(WORKLOAD, "W7 1 10 --checkpoint 0s", &["--checkpoint", "40ms, 1s or 2m"]);
     refused(WORKLOAD, "W1 1 10 --acks", &["unexpected argument"]);
 }
 

@@ -20,25 +20,32 @@
 //! |---|---|
 //! | W1 | vehicles of 1,000 kinds go to the counter of their kind, which emits the running count |
 //! | W2 | bids are turned into euros, and one auction in 123 is kept: two closures, no exchange |
+//! | W7 | as W1 with 1,000,000 kinds, counted in keyed state |
+//! | W8 | as W7; 50,000 of the kinds have 95 in 100 vehicles |
 
+mod count;
 mod sum;
-mod w1;
+mod task;
 mod w2;
 
 use clap::Parser;
-use examples::{count, fail, instances};
+use count::{Vehicle, by_hand, w1, w7};
+use examples::{Usage, duration, fail, instances, refuse};
 use std::fs;
 use std::io::{self, Write};
 use std::process::ExitCode;
-use std::time::Instant;
+use std::time::{Duration, Instant};
+use streamwork::Error;
 use sum::Sum;
+use task::Task;
 
 /// Measures the engine: runs a workload and prints one line: workload, peer, parallelism, events,
 /// seconds, events per second, checksum:outputs, peak resident memory in MiB
 #[derive(Parser)]
 #[command(name = "workload", version)]
 struct Options {
-    /// W1: count vehicles of 1,000 kinds; W2: turn bids into euros and keep one auction in 123
+    /// W1: count vehicles of 1,000 kinds; W2: turn bids into euros and keep one auction in 123; W7:
+    /// count vehicles of 1,000,000 kinds in keyed state; W8: the same with 50,000 hot ones
     #[arg(value_parser = workload)]
     workload: Workload,
 
@@ -47,25 +54,33 @@ struct Options {
     parallelism: usize,
 
     /// How many events, such as 2e8
-    #[arg(value_parser = count, allow_negative_numbers = true)]
+    #[arg(value_parser = examples::count, allow_negative_numbers = true)]
     events: u64,
 
     /// Run the same by a hand-written loop, without the framework
     #[arg(long)]
     by_hand: bool,
+
+    /// Refused: this version has no figures of checkpoints to print
+    #[arg(long, value_name = "D", value_parser = duration, allow_hyphen_values = true, hide = true)]
+    checkpoint: Option<Duration>,
 }
 
 #[derive(Clone, Copy, Debug)]
 enum Workload {
     W1,
     W2,
+    W7,
+    W8,
 }
 
 fn workload(text: &str) -> Result<Workload, &'static str> {
     match text {
         "W1" => Ok(Workload::W1),
         "W2" => Ok(Workload::W2),
-        _ => Err("no such workload in this version; there are W1 and W2"),
+        "W7" => Ok(Workload::W7),
+        "W8" => Ok(Workload::W8),
+        _ => Err("no such workload in this version; there are W1, W2, W7 and W8"),
     }
 }
 
@@ -79,14 +94,17 @@ fn mix(i: u64) -> u64 {
 }
 
 fn main() -> ExitCode {
-    let Options { workload, parallelism, events, by_hand } = Options::parse();
+    let Options { workload, parallelism, events, by_hand, checkpoint } = Options::parse();
+    if checkpoint.is_some() {
+        let problem =
+            "--checkpoint: this version has no figures of checkpoints to print; leave it out";
+        return refuse(Usage::new(problem));
+    }
     let start = now();
-    let peer = if by_hand { "by-hand" } else { "streamwork" };
-    let sum = match (workload, by_hand) {
-        (Workload::W1, false) => w1::run(parallelism, events),
-        (Workload::W1, true) => Ok(w1::by_hand::run(parallelism, events)),
-        (Workload::W2, false) => w2::run(parallelism, events),
-        (Workload::W2, true) => Ok(w2::by_hand::run(parallelism, events)),
+    let (peer, sum) = if by_hand {
+        ("by-hand", Ok(run_by_hand(workload, parallelism, events)))
+    } else {
+        ("streamwork", run(workload, Task { parallelism, events, checkpoint }))
     };
     let seconds = start.elapsed().as_secs_f64();
     match sum {
@@ -106,6 +124,24 @@ fn main() -> ExitCode {
             }
         }
         Err(error) => fail(error),
+    }
+}
+
+fn run(workload: Workload, task: Task) -> Result<Sum, Error> {
+    task.run(|parallelism, events, total| match workload {
+        Workload::W1 => w1::job(parallelism, events, total),
+        Workload::W2 => w2::job(parallelism, events, total),
+        Workload::W7 => w7::job(parallelism, events, total, Vehicle::of_many),
+        Workload::W8 => w7::job(parallelism, events, total, Vehicle::of_hot),
+    })
+}
+
+fn run_by_hand(workload: Workload, threads: usize, events: u64) -> Sum {
+    match workload {
+        Workload::W1 => by_hand::run(threads, events, Vehicle::of_few),
+        Workload::W2 => w2::by_hand::run(threads, events),
+        Workload::W7 => by_hand::run(threads, events, Vehicle::of_many),
+        Workload::W8 => by_hand::run(threads, events, Vehicle::of_hot),
     }
 }
 

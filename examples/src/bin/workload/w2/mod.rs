@@ -2,8 +2,8 @@
 
 pub(crate) mod by_hand;
 
+use crate::mix;
 use crate::sum::{Check, Checked, Total};
-use crate::{Sum, mix};
 use serde::{Deserialize, Serialize};
 use streamwork::prelude::*;
 
@@ -61,7 +61,8 @@ impl Checked for Bid {
     }
 }
 
-fn job(parallelism: usize, events: u64, total: &Total) -> Job {
+/// The job.
+pub(crate) fn job(parallelism: usize, events: u64, total: &Total) -> Job {
     let job = Job::new("w2");
     job.source(Generator::indexed(Bid::nth).events(events))
         .parallelism(parallelism)
@@ -71,11 +72,4 @@ fn job(parallelism: usize, events: u64, total: &Total) -> Job {
         .sink(Check::adding_to(total))
         .parallelism(parallelism);
     job
-}
-
-/// Runs the job on `parallelism` threads.
-pub(crate) fn run(parallelism: usize, events: u64) -> Result<Sum, Error> {
-    let total = Total::default();
-    Engine::new().arbiters(parallelism).run(job(parallelism, events, &total))?;
-    Ok(total.get())
 }

@@ -1,11 +1,14 @@
-//! W1 without the framework: what a careful programmer would write for this one job.
+//! Counting without the framework: what a careful programmer would write for this one job.
 
-use super::{Counter, Vehicle};
+use super::{Count, Vehicle};
 use crate::Sum;
 use crate::sum::Checked;
 use crossbeam_channel::{Receiver, Sender, TrySendError, bounded, select};
+use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
 use std::mem;
 use std::thread;
+use streamwork::Component;
 
 /// Vehicles that travel together.
 const BATCH: usize = 1_024;
@@ -15,22 +18,59 @@ const WAITING: usize = 16;
 
 type Batch = Vec<Vehicle>;
 
-pub(crate) fn run(threads: usize, events: u64) -> Sum {
-    if threads == 1 { alone(events) } else { exchanging(threads, events) }
+/// A hash of one multiplication, whose two halves are folded into one: enough for small integers.
+#[derive(Clone, Copy, Default, Debug)]
+pub(crate) struct Fold(u64);
+
+impl Hasher for Fold {
+    #[inline(always)]
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    #[inline(always)]
+    fn write_u32(&mut self, word: u32) {
+        let product = u128::from(self.0 ^ u64::from(word)).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+        self.0 = (product as u64) ^ ((product >> 64) as u64);
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        bytes.iter().for_each(|byte| self.write_u32(u32::from(*byte)));
+    }
+}
+
+/// Counts by kind.
+#[derive(Component, Clone, Default, Debug)]
+pub(crate) struct Counter {
+    counts: HashMap<u32, u64, BuildHasherDefault<Fold>>,
+}
+
+impl Counter {
+    #[inline(always)]
+    pub(crate) fn count(&mut self, vehicle: Vehicle) -> Count {
+        let count = self.counts.entry(vehicle.kind).or_insert(0);
+        *count += 1;
+        Count { sensor: vehicle.sensor, kind: vehicle.kind, count: *count }
+    }
+}
+
+/// Counts the vehicles that `make` makes.
+pub(crate) fn run(threads: usize, events: u64, make: impl Fn(u64) -> Vehicle + Copy + Send) -> Sum {
+    if threads == 1 { alone(events, make) } else { exchanging(threads, events, make) }
 }
 
 /// One thread has all counts: nothing is to be exchanged.
-fn alone(events: u64) -> Sum {
+fn alone(events: u64, make: impl Fn(u64) -> Vehicle) -> Sum {
     let mut counter = Counter::default();
     let mut sum = Sum::default();
     for i in 0..events {
-        sum.add(counter.count(Vehicle::nth(i)).check());
+        sum.add(counter.count(make(i)).check());
     }
     sum
 }
 
 /// Each thread makes its share of the vehicles, and counts those whose kind is its own.
-fn exchanging(threads: usize, events: u64) -> Sum {
+fn exchanging(threads: usize, events: u64, make: impl Fn(u64) -> Vehicle + Copy + Send) -> Sum {
     let (senders, inboxes): (Vec<_>, Vec<_>) = (0..threads).map(|_| bounded(WAITING)).unzip();
     let workers: Vec<Worker> = inboxes
         .into_iter()
@@ -39,8 +79,10 @@ fn exchanging(threads: usize, events: u64) -> Sum {
         .collect();
     drop(senders);
     thread::scope(|scope| {
-        let running: Vec<_> =
-            workers.into_iter().map(|worker| scope.spawn(move || worker.run(events))).collect();
+        let running: Vec<_> = workers
+            .into_iter()
+            .map(|worker| scope.spawn(move || worker.run(events, make)))
+            .collect();
         let mut sum = Sum::default();
         for thread in running {
             sum.merge(thread.join().expect("the loop has nothing in it that panics"));
@@ -82,13 +124,13 @@ impl Worker {
         }
     }
 
-    fn run(mut self, events: u64) -> Sum {
+    fn run(mut self, events: u64, make: impl Fn(u64) -> Vehicle) -> Sum {
         let threads = self.ways.len();
         let mut next = self.number as u64;
         while next < events {
             let end = events.min(next + (BATCH * threads) as u64);
             for i in (next..end).step_by(threads) {
-                let vehicle = Vehicle::nth(i);
+                let vehicle = make(i);
                 let to = owner(vehicle.kind, threads);
                 let batch = &mut self.ways[to].batch;
                 batch.push(vehicle);

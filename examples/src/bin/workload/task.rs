@@ -1,0 +1,54 @@
+//! [`Task`]: how a workload is run.
+
+use crate::sum::{Sum, Total};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+use std::{env, fs, process};
+use streamwork::prelude::*;
+
+/// What is to be run of a workload.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Task {
+    /// Instances of each component, and threads.
+    pub(crate) parallelism: usize,
+    pub(crate) events: u64,
+    /// The time between two checkpoints, if there are to be any.
+    pub(crate) checkpoint: Option<Duration>,
+}
+
+impl Task {
+    /// Runs the job that is made by `job`, for a parallelism and a number of events.
+    pub(crate) fn run(self, job: impl FnOnce(usize, u64, &Total) -> Job) -> Result<Sum, Error> {
+        let total = Total::default();
+        let engine = Engine::new().arbiters(self.parallelism);
+        let job = job(self.parallelism, self.events, &total);
+        match self.checkpoint {
+            None => engine.run(job)?,
+            Some(interval) => {
+                let kept = TempDir::new();
+                engine.data_dir(kept.path()).run(job.delivery(Delivery::exactly_once(interval)))?
+            }
+        };
+        Ok(total.get())
+    }
+}
+
+/// A directory for what a job keeps, which is removed in the end.
+struct TempDir(PathBuf);
+
+impl TempDir {
+    fn new() -> Self {
+        Self(env::temp_dir().join(format!("streamwork-workload-{}", process::id())))
+    }
+
+    fn path(&self) -> &Path {
+        &self.0
+    }
+}
+
+impl Drop for TempDir {
+    fn drop(&mut self) {
+        // It is one of temporary files: nothing is lost if it stays.
+        drop(fs::remove_dir_all(&self.0));
+    }
+}
