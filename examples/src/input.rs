@@ -104,6 +104,18 @@ impl InputArgs {
         }
     }
 
+    /// As [`given`](Self::given), for a job that has a fixed input where none is named.
+    ///
+    /// # Errors
+    /// Options that do not go together, and those of a simulation: there is none.
+    pub fn given_or_fixed(&self, instances: usize) -> Result<Option<InputLines>, Usage> {
+        let given = self.given(instances)?;
+        if given.is_none() {
+            self.refuse_simulation("this job", "its input is fixed")?;
+        }
+        Ok(given)
+    }
+
     /// The seed of a simulated input.
     #[must_use]
     pub fn seed(&self) -> u64 {

@@ -16,6 +16,9 @@
 //! | `own-source` | a source of one's own, with a position |
 //! | `own-sink` | a sink of one's own, which gathers and flushes |
 //! | `own-grouping` | a grouping of one's own |
+//! | `manual-state` | a component that keeps its state by itself (chapter 10) |
+//! | `lambda` | a batch layer, a stream layer, and a query over both (chapter 10) |
+//! | `word-count-recovery` | an instance that breaks, and is built anew by its supervisor |
 //! | `inside-tokio` | a job within an asynchronous program |
 //! | `several-jobs` | several jobs in one program, of which one fails |
 //! | `workload`, `latency` | what it costs |

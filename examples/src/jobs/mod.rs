@@ -9,6 +9,7 @@ mod stream_merge;
 mod stream_split;
 pub mod usage;
 mod vehicle_count;
+mod word_count;
 
 pub use bridge::{Bridge, TollBooth};
 pub use parallel_vehicle_count::{By, Instances, parallel_vehicle_count};
@@ -16,6 +17,7 @@ pub use stream_fork::{STREAM_FORK, stream_fork};
 pub use stream_merge::{STREAM_MERGE, stream_merge};
 pub use stream_split::{STREAM_SPLIT, stream_split};
 pub use vehicle_count::{SensorReader, VehicleCounter, random_vehicle, vehicle_count};
+pub use word_count::{WORD_COUNT, WordCounter, word_count, word_lines};
 
 use crate::console::Console;
 use streamwork::SourceStage;

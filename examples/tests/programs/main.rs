@@ -10,5 +10,6 @@ mod graphs;
 mod harness;
 mod options;
 mod own;
+mod recovery;
 mod usage;
 mod workload;

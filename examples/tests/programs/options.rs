@@ -5,6 +5,7 @@ use crate::harness::{
     SYSTEM_USAGE, VEHICLE_COUNT, WORKLOAD, run,
 };
 use crate::own::OWN;
+use crate::recovery::RECOVERY;
 
 #[track_caller]
 fn refused(program: &str, options: &str, parts: &[&str]) -> End {
@@ -169,7 +170,8 @@ fn workloads_are_checked() {
 fn help_is_there() {
     let counts = [VEHICLE_COUNT, PARALLEL_VEHICLE_COUNT, WORKLOAD];
     let graphs = [STREAM_FORK, STREAM_SPLIT, STREAM_MERGE, FRAUD_DETECTION, SYSTEM_USAGE];
-    for program in counts.into_iter().chain(graphs).chain(OWN) {
+    let programs = counts.into_iter().chain(graphs).chain(OWN).chain(RECOVERY);
+    for program in programs {
         let end = run(program, &["--help"], "");
         assert!(end.has_code(0).stdout.contains("Usage:"));
     }
