@@ -187,3 +187,30 @@ fn a_job_that_is_drained_prints_what_it_came_to() {
     let totals: Value = serde_json::from_str(&end.stdout).unwrap();
     assert_eq!(totals["transactions"], verdicts(&output.0).len());
 }
+
+#[test]
+fn a_job_that_takes_checkpoints_comes_to_the_same() {
+    let whole = simulated(&[]).stdout;
+    for semantic in ["at-least-once-checkpoints", "exactly-once"] {
+        let kept = TempDir::new(semantic);
+        let options =
+            ["--delivery", semantic, "--data-dir", kept.path(), "--checkpoint-interval", "40ms"];
+        let end = simulated(&options);
+        assert!(end.stderr.contains(&format!("delivery={semantic}")), "{}", end.stderr);
+        assert_eq!(end.stdout, whole);
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_job_that_takes_checkpoints_is_stopped_by_a_signal() {
+    let kept = TempDir::new("stopped");
+    let options = ["--rate", "1e4", "--delivery", "exactly-once", "--data-dir", kept.path()];
+    let program = Program::start(SYSTEM_USAGE, &options);
+    program.logs("job started");
+    program.signal("TERM");
+    let end = program.end();
+    end.has_code(0).has_end_line(&["status=stopped"]);
+    assert!(end.stderr.contains("the next start goes on from here"), "{}", end.stderr);
+    assert_eq!(end.stdout, "", "it has not come to its end");
+}
