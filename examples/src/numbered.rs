@@ -1,7 +1,6 @@
 //! [`Numbered`]: lines with their numbers.
 
 use streamwork::prelude::*;
-use streamwork::{Rescale, StateField};
 
 /// Emits each line of an input with its number, from 1. A line that can't be read has its number too,
 /// and is skipped.
@@ -34,11 +33,6 @@ impl<S> Numbered<S> {
 
 impl<S: Component> Component for Numbered<S> {
     type Saved = (S::Saved, u64);
-
-    const STATE: &'static [StateField] = &[
-        StateField { name: "input", type_name: "S::Saved", rescale: Rescale::Refuse },
-        StateField { name: "lines", type_name: "u64", rescale: Rescale::Refuse },
-    ];
 
     fn name(&self) -> &str {
         self.input.name()

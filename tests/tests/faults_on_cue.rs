@@ -114,7 +114,13 @@ impl KeyedTwoInput for BothKeyed {
         Ok(())
     }
 
-    fn finish(&mut self, _: &u64, seen: u64, out: &mut Emitter<Self::Out>) -> Result<()> {
+    fn finish(
+        &mut self,
+        _: &u64,
+        seen: &mut Keyed<u64>,
+        out: &mut Emitter<Self::Out>,
+    ) -> Result<()> {
+        let seen = **seen;
         out.emit(('e', seen));
         Ok(())
     }

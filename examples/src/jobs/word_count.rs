@@ -74,8 +74,13 @@ impl KeyedOperator for WordCounter {
         Ok(())
     }
 
-    fn finish(&mut self, word: &String, count: u64, out: &mut Emitter<Self::Out>) -> Result<()> {
-        out.emit((word.clone(), count));
+    fn finish(
+        &mut self,
+        word: &String,
+        count: &mut Keyed<u64>,
+        out: &mut Emitter<Self::Out>,
+    ) -> Result<()> {
+        out.emit((word.clone(), **count));
         Ok(())
     }
 }

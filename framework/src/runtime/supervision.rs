@@ -315,7 +315,11 @@ impl JobSupervision {
                 }
             }
             News::Lost { failure, exhausted } => self.fail(component, failure, exhausted),
-            News::Ended => standing.ended = true,
+            // Those that were halted since they go back are replaced.
+            News::Ended => {
+                let region = self.state.components[component].region;
+                standing.ended = self.regions[region].phase != RegionPhase::Failed;
+            }
         }
         self.components.iter().all(|component| component.ended)
     }

@@ -48,8 +48,13 @@ impl KeyedOperator for UsageAnalyzer {
         Ok(())
     }
 
-    fn finish(&mut self, _: &u64, totals: Totals, out: &mut Emitter<Verdict>) -> Result<()> {
-        out.emit_to(Self::TOTALS, totals);
+    fn finish(
+        &mut self,
+        _: &u64,
+        totals: &mut Keyed<Totals>,
+        out: &mut Emitter<Verdict>,
+    ) -> Result<()> {
+        out.emit_to(Self::TOTALS, **totals);
         Ok(())
     }
 }

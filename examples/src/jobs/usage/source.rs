@@ -2,7 +2,6 @@
 
 use super::Payment;
 use crate::numbered::Numbered;
-use streamwork::StateField;
 use streamwork::prelude::*;
 
 impl PaymentSource<()> {
@@ -26,8 +25,6 @@ impl<S> PaymentSource<S> {
 
 impl<S: Component> Component for PaymentSource<S> {
     type Saved = <Numbered<S> as Component>::Saved;
-
-    const STATE: &'static [StateField] = Numbered::<S>::STATE;
 
     fn name(&self) -> &str {
         PaymentSource::NAME

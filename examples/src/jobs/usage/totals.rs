@@ -15,7 +15,7 @@ use streamwork::prelude::*;
 /// totals.count(&Payment { line: 1, cents: 4_200 });
 /// assert_eq!(totals.to_string(), r#"{"transactions":1,"fraud":0,"cents":4200}"#);
 /// ```
-#[derive(Event, Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Event, State, Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Totals {
     /// How many there were.
     pub transactions: u64,
