@@ -111,3 +111,42 @@ pub(super) fn remove_if_there(path: &Path) -> Result<(), PublicationError> {
         _ => Ok(()),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sink::test_support::TempDir;
+
+    fn draft(dir: &TempDir) -> Draft {
+        let mut draft = Draft::create(dir.path(), |_| ".draft".to_owned()).unwrap().for_a_commit();
+        draft.write(b"a\n").unwrap();
+        draft
+    }
+
+    #[test]
+    fn what_is_sealed_is_in_the_file_while_it_is_open() {
+        let dir = TempDir::new("sealed");
+        let mut draft = draft(&dir);
+        let content = draft.seal(dir.path()).unwrap();
+        assert_eq!(dir.all(), [(".draft".to_owned(), "a\n".to_owned())]);
+        assert_eq!((content.bytes, content.checksum.finalize()), (2, crc32fast::hash(b"a\n")));
+    }
+
+    #[test]
+    fn what_could_not_be_written_is_never_sealed() {
+        let dir = TempDir::new("broken");
+        let mut draft = draft(&dir);
+        draft.apply(|_| Err(ErrorKind::StorageFull.into())).unwrap_err();
+        let error = draft.seal(dir.path()).unwrap_err();
+        assert!(error.is::<Fatal>() && error.to_string().starts_with("cannot write"), "{error}");
+    }
+
+    #[test]
+    fn what_is_removed_is_not_written_out_first() {
+        let dir = TempDir::new("removed");
+        let draft = draft(&dir);
+        fs::hard_link(&draft.hidden, dir.file("other")).unwrap();
+        draft.remove().unwrap();
+        assert_eq!(dir.all(), [("other".to_owned(), String::new())]);
+    }
+}

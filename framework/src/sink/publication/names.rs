@@ -39,11 +39,9 @@ impl Names {
         let is_draft = |name: &str| {
             let name = name.strip_prefix('.')?.strip_suffix(self.extension)?.strip_suffix('.')?;
             let (name, unique) = name.rsplit_once('-')?;
-            let (name, owner) = name.rsplit_once('-')?;
-            let (component, instance) = name.rsplit_once('-')?;
+            let (_, owner) = name.rsplit_once('-')?;
             let is_once = unique.len() == 32 && Uuid::try_parse(unique).is_ok();
-            let is_ours = owner == self.owner && component == self.component;
-            Some(is_once && is_ours && instance.parse::<usize>().is_ok())
+            Some(is_once && owner == self.owner)
         };
         name.to_str().and_then(is_draft) == Some(true)
     }

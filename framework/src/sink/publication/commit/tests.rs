@@ -88,6 +88,18 @@ fn a_commit_whose_first_step_fails_shows_nothing_and_can_be_tried_again() {
 }
 
 #[test]
+fn a_name_that_is_taken_at_the_last_moment_is_not_overwritten() {
+    let case = Case::new("late", "a\n");
+    let taken = |from: &Path, to: &Path| {
+        fs::write(to, "mine")?;
+        fs::hard_link(from, to)
+    };
+    case.commit_on(taken).unwrap_err();
+    assert_eq!(case.dir.visible(), [(case.prepared.target.clone(), "mine".to_owned())]);
+    assert_eq!(case.dir.hidden(), [(case.prepared.draft.clone(), "a\n".to_owned())]);
+}
+
+#[test]
 fn without_hard_links_a_commit_is_a_rename() {
     let case = Case::new("renamed", "a\n");
     case.commit_on(|_, _| Err(ErrorKind::Unsupported.into())).unwrap();
@@ -160,6 +172,10 @@ fn cleaning_up_removes_what_is_prepared_and_left_and_nothing_that_is_not_of_this
         names("another job", "x").draft(0, unique),
         Names::new("job", "x", "csv").draft(0, unique),
         names("job", "x").target(0, CheckpointId(7), unique),
+        names("job", "x").draft(0, unique).replace(".txt", "-0.txt"),
+        names("job", "x").draft(0, unique).replace(".txt", "0.txt"),
+        names("job", "x").draft(0, unique).replace(".txt", ""),
+        names("job", "x").draft(0, unique).replace(".x", "x"),
         format!(".x-0-{unique}.txt"),
         ".x-0-left.txt".to_owned(),
         ".txt".to_owned(),
