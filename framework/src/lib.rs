@@ -108,7 +108,7 @@ pub use metrics::{Counts, StepCounts};
 pub use operator::{Fold, KeyedOperator, KeyedTwoInput, Operator, TwoInput};
 pub use restart::RestartStrategy;
 pub use runtime::{
-    ComponentTree, Engine, InstanceState, InstanceTree, JobHandle, JobRemote, JobStatus, Outcome,
+    CheckpointCounts, ComponentTree, Engine, InstanceState, InstanceTree, JobHandle, JobRemote, JobStatus, Outcome,
     SupervisionTree,
 };
 pub use shape::{Change, Difference, Field, Shape, Variant};

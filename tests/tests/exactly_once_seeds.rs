@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 use streamwork::MemoryStore;
 use streamwork::prelude::*;
-use streamwork::testing::{Fault, Faulty, Scheduler};
+use streamwork::testing::{Fault, Faulty, FaultyStore, Scheduler};
 
 /// Counts by key, and emits the count.
 #[derive(Component, Clone)]
@@ -41,7 +41,12 @@ const EVENTS: u64 = 600;
 const KEYS: u64 = 7;
 
 fn job(got: &Collect<Counted>, panic_at: Option<u64>) -> Job {
-    let delivery = Delivery::exactly_once(Duration::from_millis(2));
+    job_with(got, panic_at, Duration::from_secs(60))
+}
+
+fn job_with(got: &Collect<Counted>, panic_at: Option<u64>, timeout: Duration) -> Job {
+    let checkpoints = Checkpoints::every(Duration::from_millis(2)).timeout(timeout);
+    let delivery = Delivery::exactly_once(checkpoints);
     let job = Job::new("counts").delivery(delivery);
     let fault = panic_at.map(|event| Fault::parse(&format!("panic:count:{event}")).unwrap());
     let counter = Faulty::new(Count, fault);
@@ -104,4 +109,32 @@ fn a_job_that_is_killed_anywhere_goes_on_where_it_was() {
         let seen = sorted(&got);
         assert!(seen == expected(), "seed {seed}: {} results", seen.len());
     }
+}
+
+#[test]
+fn a_store_that_fails_for_a_while_costs_checkpoints_and_no_event() {
+    for seed in 0..40 {
+        let got = Collect::new();
+        let store = FaultyStore::failing(MemoryStore::new(), seed + 1..seed + 14);
+        let outcome = Scheduler::seeded(seed).store(store.clone()).run(job(&got, None)).unwrap();
+        assert_eq!(outcome.status(), JobStatus::Finished, "seed {seed}");
+        assert!(store.writes() > seed, "seed {seed}: {} writes", store.writes());
+        let seen = sorted(&got);
+        assert!(seen == expected(), "seed {seed}: {} results", seen.len());
+    }
+}
+
+#[test]
+fn a_checkpoint_that_takes_too_long_is_given_up_and_loses_nothing() {
+    let mut given_up = 0;
+    for seed in 0..40 {
+        let got = Collect::new();
+        let job = job_with(&got, None, Duration::from_millis(5));
+        let outcome = Scheduler::seeded(seed).run(job).unwrap();
+        assert_eq!(outcome.status(), JobStatus::Finished, "seed {seed}");
+        given_up += outcome.checkpoints().failed;
+        let seen = sorted(&got);
+        assert!(seen == expected(), "seed {seed}: {} results", seen.len());
+    }
+    assert!(given_up > 20, "{given_up}");
 }

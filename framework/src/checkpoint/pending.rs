@@ -4,7 +4,6 @@ use super::manifest::{ComponentManifest, Manifest, Part, PartManifest, PendingCo
 use super::snapshot::{Change, Snapshot};
 use super::store::SegmentId;
 use crate::id::CheckpointId;
-use serde_bytes::ByteBuf;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -75,7 +74,7 @@ impl Pending {
         &mut self,
         (component, index): (usize, usize),
         name: &str,
-        snapshot: Snapshot,
+        mut snapshot: Snapshot,
     ) -> Segments {
         let at = &mut self.components[component];
         if snapshot.id != self.id || !std::mem::take(&mut at.missing[index]) {
@@ -83,15 +82,7 @@ impl Pending {
         }
         self.aligned = self.aligned.max(snapshot.aligned);
         self.took = self.took.max(snapshot.took);
-        if let Some((handle, events)) = snapshot.handle {
-            self.commits.push(PendingCommit {
-                checkpoint: self.id,
-                component: name.to_owned(),
-                instance: u32::try_from(index).unwrap_or(u32::MAX),
-                events,
-                handle: ByteBuf::from(handle),
-            });
-        }
+        self.commits.extend(snapshot.commit(name, index));
         let mut segments = Vec::new();
         for (part, change) in snapshot.parts {
             let mut put = |bytes: Vec<u8>| {
@@ -110,6 +101,11 @@ impl Pending {
             at.written.insert(part, written);
         }
         segments
+    }
+
+    /// What sinks have prepared for it so far.
+    pub(crate) fn into_commits(self) -> Vec<PendingCommit> {
+        self.commits
     }
 
     /// Completes a manifest that has everything but the parts of its components and its commits. `since` is

@@ -1,8 +1,9 @@
 //! [`Snapshot`]: one instance's part of a checkpoint, and [`RestoredComponent`]: what a component gets back.
 
-use super::manifest::Part;
+use super::manifest::{Part, PendingCommit};
 use crate::id::CheckpointId;
 use crate::state::Shape;
+use serde_bytes::ByteBuf;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
@@ -39,6 +40,20 @@ pub(crate) struct Snapshot {
     pub(crate) aligned: Duration,
     /// How long it took.
     pub(crate) took: Duration,
+}
+
+impl Snapshot {
+    /// What a sink has prepared.
+    pub(crate) fn commit(&mut self, component: &str, instance: usize) -> Option<PendingCommit> {
+        let (handle, events) = self.handle.take()?;
+        Some(PendingCommit {
+            checkpoint: self.id,
+            component: component.to_owned(),
+            instance: u32::try_from(instance).unwrap_or(u32::MAX),
+            events,
+            handle: ByteBuf::from(handle),
+        })
+    }
 }
 
 /// What a checkpoint holds of one component.

@@ -106,8 +106,13 @@ impl Shell for Actors {
         Arc::new(Reporter { supervisor: self.supervisors[component].clone(), index, attempt })
     }
 
-    fn snapshots(&mut self, component: usize, index: usize) -> Arc<dyn Snapshots> {
-        Arc::new(SnapshotPost { job: self.job.clone(), component, index })
+    fn snapshots(
+        &mut self,
+        component: usize,
+        index: usize,
+        attempt: Attempt,
+    ) -> Arc<dyn Snapshots> {
+        Arc::new(SnapshotPost { job: self.job.clone(), at: (component, index), attempt })
     }
 
     fn drive(

@@ -32,7 +32,8 @@ pub(crate) trait Shell {
 
     /// Where instance `index` of component `component` is to report, and where its snapshots go.
     fn reports(&mut self, component: usize, index: usize, attempt: Attempt) -> Arc<dyn Reports>;
-    fn snapshots(&mut self, component: usize, index: usize) -> Arc<dyn Snapshots>;
+    fn snapshots(&mut self, component: usize, index: usize, attempt: Attempt)
+    -> Arc<dyn Snapshots>;
 
     /// Starts to drive a machine; in the place of the one that there was, if there was one.
     fn drive(
@@ -226,7 +227,7 @@ impl Assembly {
                 let saving = settings.delivery.checkpoints().map(|_| Saving {
                     aligned: matches!(settings.delivery, Delivery::ExactlyOnce(_)),
                     key_groups: settings.key_groups,
-                    snapshots: shell.snapshots(node.0, index),
+                    snapshots: shell.snapshots(node.0, index, attempt),
                     restored: restored.clone(),
                     rebase,
                 });

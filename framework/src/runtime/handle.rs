@@ -1,19 +1,20 @@
 //! [`JobHandle`]: a job that runs, and [`Outcome`]: one that has ended.
 
 use super::actor::post;
-use super::state::JobState;
+use super::state::{JobState, Taken};
 use super::status::JobStatus;
 use super::supervision::Ending;
 use super::supervisor::JobSupervisor;
 use super::tree::SupervisionTree;
 use crate::error::Error;
-use crate::id::ComponentName;
+use crate::id::{CheckpointId, ComponentName};
 use crate::job::Role;
 use crate::metrics::{Counts, StepCounts};
 use actix::Addr;
 use futures::channel::oneshot;
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// A running job. Dropping it lets the job go on by itself.
 ///
@@ -388,6 +389,7 @@ pub struct Outcome {
     events_out: u64,
     dropped: u64,
     total: Counts,
+    taken: Taken,
 }
 
 impl Outcome {
@@ -413,8 +415,14 @@ impl Outcome {
         let failed = total.failed - failed_reads;
         let left_out = total.filtered + total.lost_in_steps + total.misrouted + total.unread;
         let gone = left_out + total.applied + failed;
-        let dropped = (total.emitted + total.copies + total.expanded).saturating_sub(gone);
-        Self { tree: state.tree(), steps: state.steps(), events_in, events_out, dropped, total }
+        let taken = state.checkpoints();
+        // What has a checkpoint behind it comes again at the next start, or has come again already.
+        let dropped = match taken.by_delivery {
+            true => state.left_out(),
+            false => (total.emitted + total.copies + total.expanded).saturating_sub(gone),
+        };
+        let (tree, steps) = (state.tree(), state.steps());
+        Self { tree, steps, events_in, events_out, dropped, total, taken }
     }
 
     /// How it ended.
@@ -447,6 +455,34 @@ impl Outcome {
         self.dropped
     }
 
+    /// The checkpoints that it took.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use streamwork::MemoryStore;
+    /// use streamwork::prelude::*;
+    ///
+    /// let job = Job::new("numbers").delivery(Delivery::exactly_once(Duration::from_secs(1)));
+    /// job.source(FromIter::new(0..9_u64)).sink(Collect::new());
+    /// let outcome = Engine::new().store(MemoryStore::new()).run(job).unwrap();
+    /// let checkpoints = outcome.checkpoints();
+    /// assert!(checkpoints.completed >= 1 && checkpoints.restored.is_none());
+    /// ```
+    #[must_use]
+    pub fn checkpoints(&self) -> CheckpointCounts {
+        let Taken { costs, last, restored, .. } = &self.taken;
+        CheckpointCounts {
+            completed: costs.completed,
+            failed: costs.failed,
+            first: costs.first,
+            worst: costs.worst,
+            stall: costs.stall,
+            aligned: costs.aligned,
+            last: *last,
+            restored: *restored,
+        }
+    }
+
     /// Restarts of instances.
     #[must_use]
     pub fn restarts(&self) -> u64 {
@@ -472,4 +508,26 @@ impl Outcome {
     pub fn tree(&self) -> &SupervisionTree {
         &self.tree
     }
+}
+
+/// The checkpoints that a run of a job took, and what they cost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct CheckpointCounts {
+    /// How many were published.
+    pub completed: u64,
+    /// How many were begun and not published.
+    pub failed: u64,
+    /// From the beginning of the first one that was published to its publication.
+    pub first: Duration,
+    /// The longest time from the beginning of one to its publication.
+    pub worst: Duration,
+    /// The longest time that an instance took to save its state: it processes nothing meanwhile.
+    pub stall: Duration,
+    /// The longest time that an instance held links for the barriers of others.
+    pub aligned: Duration,
+    /// The last one, of this run or the one that it went on from.
+    pub last: Option<CheckpointId>,
+    /// The one that it went on from.
+    pub restored: Option<CheckpointId>,
 }

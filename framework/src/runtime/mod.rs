@@ -18,13 +18,13 @@ mod supervisor;
 mod tree;
 
 pub use engine::Engine;
-pub use handle::{JobHandle, JobRemote, Outcome};
+pub use handle::{CheckpointCounts, JobHandle, JobRemote, Outcome};
 pub use status::JobStatus;
 pub use tree::{ComponentTree, InstanceState, InstanceTree, SupervisionTree};
 
 #[cfg(feature = "test-util")]
 pub(crate) use {
-    checkpoints::{CommitReport, Committers, WriterOrder, WriterReport, Writing},
+    checkpoints::{CommitReport, Committers, Refused, WriterOrder, WriterReport, Writing},
     keeping::{Keeping, MakeStore, Place as StorePlace},
     opened::Opened,
     recording::{Helpers, Recording, RecordingOrder},

@@ -64,6 +64,7 @@ impl Opened {
             delivery: delivery.to_string(),
             key_groups: u16::try_from(key_groups.count()).unwrap_or(u16::MAX),
             components: assembly.components(),
+            regions: state.components.iter().map(|component| component.region).collect(),
         };
         let restored = self.restored.as_ref().map(|restored| Arc::new(restored.manifest.clone()));
         Coordination::new(self.settings, template, restored, self.next)
@@ -77,11 +78,11 @@ fn settle(
     committers: &mut Committers,
 ) -> Result<(), Error> {
     for commit in manifest.map(|manifest| &manifest.commits).into_iter().flatten() {
-        committers.commit(commit).map_err(|problem| Error::Commit {
+        committers.commit(commit).map_err(|refused| Error::Commit {
             job: job.to_owned(),
             sink: commit.component.clone(),
             checkpoint: commit.checkpoint,
-            problem,
+            problem: refused.problem,
         })?;
     }
     let job = job.to_owned();

@@ -233,6 +233,14 @@ pub(crate) struct JobSupervision {
 struct Region {
     budget: Budget,
     phase: RegionPhase,
+    /// How often it has gone back, or is about to.
+    times: u32,
+}
+
+impl Region {
+    fn attempt(&self) -> Attempt {
+        Attempt(Attempt::FIRST.0 + self.times)
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -344,7 +352,7 @@ impl JobSupervision {
             return;
         }
         let region = self.state.components[component].region;
-        let Region { budget, phase } = &mut self.regions[region];
+        let Region { budget, phase, times } = &mut self.regions[region];
         if *phase == RegionPhase::Failed {
             return;
         }
@@ -352,6 +360,7 @@ impl JobSupervision {
             Decision::GiveUp => self.fail(component, failure, true),
             Decision::RestartAfter(after) => {
                 *phase = RegionPhase::Failed;
+                *times += 1;
                 tracing::warn!(
                     job = &*self.state.name,
                     component = %failure.instance.component,
@@ -369,14 +378,21 @@ impl JobSupervision {
         }
     }
 
-    /// A region goes back: other machines are about to take the place of those that there are.
-    pub(crate) fn begin(&mut self, region: usize) {
+    /// Whether what a machine says is of interest: it is of an attempt that has not failed.
+    pub(crate) fn is_current(&self, component: usize, attempt: Attempt) -> bool {
+        self.regions[self.state.components[component].region].attempt() == attempt
+    }
+
+    /// A region goes back: other machines are about to take the place of those that there are. Gives the
+    /// number of their attempt.
+    pub(crate) fn begin(&mut self, region: usize) -> Attempt {
         self.regions[region].phase = RegionPhase::GoingBack;
         for (c, standing) in self.components.iter_mut().enumerate() {
             if self.state.components[c].region == region {
                 *standing = Standing::default();
             }
         }
+        self.regions[region].attempt()
     }
 
     /// An instance is lost. The first such failure is the cause; what fails while the job ends is not.

@@ -107,19 +107,21 @@ impl Reports for Reporter {
 /// The way of an instance's snapshots.
 pub(super) struct SnapshotPost {
     pub(super) job: Addr<JobSupervisor>,
-    pub(super) component: usize,
-    pub(super) index: usize,
+    /// The component, and which instance of it.
+    pub(super) at: (usize, usize),
+    pub(super) attempt: Attempt,
 }
 
 impl Snapshots for SnapshotPost {
     fn put(&self, snapshot: Snapshot) {
-        let at = (self.component, self.index);
-        post(&self.job, Taken { at, snapshot });
+        let Self { at, attempt, .. } = *self;
+        post(&self.job, Taken { at, attempt, snapshot });
     }
 }
 
 struct Taken {
     at: (usize, usize),
+    attempt: Attempt,
     snapshot: Snapshot,
 }
 
@@ -148,7 +150,6 @@ pub(super) struct JobSupervisor {
     clock: Arc<dyn Clock>,
     done: Option<oneshot::Sender<Conclusion>>,
     rewinder: Option<Rewinder>,
-    attempt: Attempt,
     /// When it looks for what is due.
     alarm: Option<Moment>,
 }
@@ -161,8 +162,8 @@ impl JobSupervisor {
         done: oneshot::Sender<Conclusion>,
         rewinder: Option<Rewinder>,
     ) -> Self {
-        let (attempt, done) = (Attempt::FIRST, Some(done));
-        Self { state, supervision, clock, done, rewinder, attempt, alarm: None }
+        let done = Some(done);
+        Self { state, supervision, clock, done, rewinder, alarm: None }
     }
 
     fn log_tree(&self) {
@@ -255,14 +256,13 @@ impl JobSupervisor {
         if !self.state.status().is_running() {
             return;
         }
-        self.attempt = Attempt(self.attempt.0 + 1);
-        self.supervision.begin(region);
+        let attempt = self.supervision.begin(region);
         for (component, supervisor) in self.state.components.iter().zip(&rewinder.components) {
             if component.region == region {
-                post(supervisor, Begin(self.attempt));
+                post(supervisor, Begin(attempt));
             }
         }
-        if let Err(cause) = (rewinder.remake)(region, self.attempt, restored) {
+        if let Err(cause) = (rewinder.remake)(region, attempt, restored) {
             self.supervision.on_fault(region, cause);
         }
     }
@@ -305,7 +305,11 @@ impl Actor for JobSupervisor {
 impl Handler<Taken> for JobSupervisor {
     type Result = ();
 
-    fn handle(&mut self, Taken { at, snapshot }: Taken, ctx: &mut Self::Context) {
+    fn handle(&mut self, message: Taken, ctx: &mut Self::Context) {
+        let Taken { at, attempt, snapshot } = message;
+        if !self.supervision.is_current(at.0, attempt) {
+            return;
+        }
         let day = self.clock.time_of_day();
         if let Some(rewinder) = &mut self.rewinder {
             rewinder.recording.on_snapshot(at, snapshot, day);

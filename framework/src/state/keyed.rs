@@ -22,14 +22,7 @@ use std::ops::{Deref, DerefMut};
 pub struct Keyed<S> {
     value: S,
     mark: Mark,
-    /// Whether a checkpoint may hold the key.
-    saved: bool,
-    /// The epoch in which it was last changed.
-    changed: Epoch,
 }
-
-/// The last barrier that an instance has let through: what happens after it is of this epoch.
-pub(crate) type Epoch = u32;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Mark {
@@ -44,7 +37,7 @@ impl<S: Default> Keyed<S> {
     /// The state of a key that has none.
     #[must_use]
     pub fn new() -> Self {
-        Self { value: S::default(), mark: Mark::Absent, saved: false, changed: 0 }
+        Self { value: S::default(), mark: Mark::Absent }
     }
 
     /// Takes the state out: the key has none any more, and is forgotten unless a new one is set.
@@ -75,38 +68,21 @@ impl<S> Keyed<S> {
         self.mark == Mark::Absent
     }
 
-    /// A state as a checkpoint holds it.
-    pub(super) fn restored(value: S) -> Self {
-        Self { value, mark: Mark::Kept, saved: true, changed: 0 }
+    /// The state of a key that has one.
+    #[inline]
+    pub(super) fn kept(value: S) -> Self {
+        Self { value, mark: Mark::Kept }
     }
 
-    /// The next event begins: says what is to be remembered until then.
+    /// The state as it is now, and what has become of it.
     #[inline]
-    pub(super) fn settle(&mut self, epoch: Epoch) -> Settled {
-        match self.mark {
+    pub(super) fn settle(self) -> (S, Settled) {
+        let settled = match self.mark {
             Mark::Absent => Settled::Gone,
             Mark::Kept => Settled::Kept,
-            Mark::Changed => {
-                self.mark = Mark::Kept;
-                self.changed = epoch;
-                Settled::Changed
-            }
-        }
-    }
-
-    /// Whether it was changed in this epoch, or in a later one.
-    pub(super) fn is_changed_since(&self, epoch: Epoch) -> bool {
-        self.changed >= epoch
-    }
-
-    /// Whether a checkpoint may hold the key.
-    pub(super) fn is_saved(&self) -> bool {
-        self.saved
-    }
-
-    /// From now on a checkpoint may hold it.
-    pub(super) fn set_saved(&mut self) {
-        self.saved = true;
+            Mark::Changed => Settled::Changed,
+        };
+        (self.value, settled)
     }
 }
 
@@ -155,24 +131,24 @@ mod tests {
 
     #[test]
     fn reading_leaves_no_mark() {
-        let mut state = Keyed::<u64>::new();
-        assert_eq!(*state, 0);
-        assert_eq!(state.settle(1), Settled::Gone);
-        *state = 3;
-        assert_eq!(state.settle(2), Settled::Changed);
+        let new = Keyed::<u64>::new();
+        assert_eq!(*new, 0);
+        assert_eq!(new.settle(), (0, Settled::Gone));
+        let mut state = Keyed::kept(3_u64);
         assert_eq!(*state, 3);
-        assert_eq!(state.settle(3), Settled::Kept);
-        assert!(state.is_changed_since(2) && !state.is_changed_since(3));
+        *state += 1;
+        assert_eq!(state.settle(), (4, Settled::Changed));
+        assert_eq!(Keyed::kept(3_u64).settle(), (3, Settled::Kept));
     }
 
     #[test]
     fn a_state_that_was_taken_is_gone_unless_it_is_set_again() {
-        let mut state = Keyed::<u64>::new();
-        *state = 3;
-        assert_eq!(state.settle(1), Settled::Changed);
+        let mut state = Keyed::kept(3_u64);
         assert_eq!(state.take(), 3);
-        assert_eq!(state.settle(1), Settled::Gone);
         *state = 4;
-        assert_eq!(state.settle(1), Settled::Changed);
+        assert_eq!(state.settle(), (4, Settled::Changed));
+        let mut state = Keyed::kept(3_u64);
+        state.remove();
+        assert_eq!(state.settle(), (0, Settled::Gone));
     }
 }

@@ -23,6 +23,7 @@
 mod checker;
 mod fault;
 mod faulty;
+mod faulty_store;
 mod harness;
 mod run;
 mod scheduler;
@@ -31,6 +32,7 @@ mod stall;
 pub use checker::Checker;
 pub use fault::Fault;
 pub use faulty::Faulty;
+pub use faulty_store::FaultyStore;
 pub use harness::{Harness, KeyedHarness, KeyedTwoInputHarness, SinkHarness, TwoInputHarness};
 pub use run::{collect, every_seed, run, try_collect};
 pub use scheduler::Scheduler;

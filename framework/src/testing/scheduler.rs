@@ -11,7 +11,7 @@ use crate::link::{Frame, Mailbox};
 use crate::runtime::{
     Assembly, CommitReport, Committers, ComponentSupervision, Deadline, Ending, Helpers, JobOrder,
     JobState, JobStatus, JobSupervision, Keeping, MakeStore, Making, Opened, Outcome, Place,
-    Recording, RecordingOrder, Settings, Shell, StorePlace, Verdict, WriterOrder, WriterReport,
+    Recording, RecordingOrder, Refused, Settings, Shell, StorePlace, Verdict, WriterOrder, WriterReport,
     Writing, state_of,
 };
 use crate::time::{Clock, ManualClock, Moment};
@@ -236,7 +236,6 @@ impl Scheduler {
             assembly,
             recording,
             backstage,
-            attempt: Attempt::FIRST,
             waiting: Vec::new(),
             clock,
             random: Random(self.seed),
@@ -314,10 +313,10 @@ impl Orders {
         let (_, committers) = self.machinery.as_mut()?;
         let commits = self.commits.take()?;
         for commit in &commits {
-            if let Err(problem) = committers.commit(commit) {
+            if let Err(Refused { problem, for_good }) = committers.commit(commit) {
                 self.tries += 1;
                 let tries = self.tries;
-                if tries >= Self::TRIES {
+                if for_good || tries >= Self::TRIES {
                     return Some(CommitReport::GaveUp { commit: commit.clone(), problem, tries });
                 }
                 self.commits = Some(commits);
@@ -411,7 +410,7 @@ impl Wake for Woken {
 /// What instances tell, in the order in which they do.
 enum Letter {
     Report { component: usize, index: usize, attempt: Attempt, report: Report },
-    Snapshot { at: (usize, usize), snapshot: Snapshot },
+    Snapshot { at: (usize, usize), attempt: Attempt, snapshot: Snapshot },
 }
 
 type Inbox = Arc<Mutex<VecDeque<Letter>>>;
@@ -438,7 +437,8 @@ impl Reports for Reporter {
 
 impl Snapshots for Reporter {
     fn put(&self, snapshot: Snapshot) {
-        self.post(Letter::Snapshot { at: (self.component, self.index), snapshot });
+        let Self { component, index, attempt, .. } = *self;
+        self.post(Letter::Snapshot { at: (component, index), attempt, snapshot });
     }
 }
 
@@ -459,8 +459,12 @@ impl Shell for Cells {
         Arc::new(Reporter { inbox: Arc::clone(&self.letters), component, index, attempt })
     }
 
-    fn snapshots(&mut self, component: usize, index: usize) -> Arc<dyn Snapshots> {
-        let attempt = Attempt::FIRST;
+    fn snapshots(
+        &mut self,
+        component: usize,
+        index: usize,
+        attempt: Attempt,
+    ) -> Arc<dyn Snapshots> {
         Arc::new(Reporter { inbox: Arc::clone(&self.letters), component, index, attempt })
     }
 
@@ -540,7 +544,6 @@ struct Run {
     assembly: Assembly,
     recording: Option<Recording>,
     backstage: Backstage,
-    attempt: Attempt,
     waiting: Vec<(Moment, Later)>,
     clock: SeededClock,
     random: Random,
@@ -631,9 +634,11 @@ impl Run {
         let now = self.clock.clock.now();
         match first {
             None => false,
-            Some(Letter::Snapshot { at, snapshot }) => {
+            Some(Letter::Snapshot { at, attempt, snapshot }) => {
                 let day = self.clock.time_of_day();
-                if let Some(recording) = &mut self.recording {
+                if let Some(recording) = &mut self.recording
+                    && self.job.is_current(at.0, attempt)
+                {
                     recording.on_snapshot(at, snapshot, day);
                 }
                 false
@@ -683,14 +688,13 @@ impl Run {
                         if !self.state.status().is_running() {
                             continue;
                         }
-                        self.attempt = Attempt(self.attempt.0 + 1);
-                        self.job.begin(region);
+                        let attempt = self.job.begin(region);
                         for (c, component) in self.components.iter_mut().enumerate() {
                             if self.state.components[c].region == region {
-                                component.begin(self.attempt);
+                                component.begin(attempt);
                             }
                         }
-                        let (attempt, restored) = (self.attempt, restored.as_deref());
+                        let restored = restored.as_deref();
                         let making = Making { attempt, region: Some(region), restored };
                         self.assembly.make(making, &mut self.cells);
                     }

@@ -1,6 +1,7 @@
 //! [`Committers`]: what makes visible what sinks have prepared.
 
 use crate::checkpoint::PendingCommit;
+use crate::component::{Fatal, is_mark};
 use crate::guard::catch;
 use crate::id::CheckpointId;
 use crate::job::Committer;
@@ -20,6 +21,15 @@ pub(crate) enum CommitReport {
     GaveUp { commit: PendingCommit, problem: String, tries: u32 },
     /// The committer is gone, without having been told so.
     Died,
+}
+
+/// A commit that a sink could not make.
+#[derive(Debug)]
+pub(crate) struct Refused {
+    /// What it says, in one line.
+    pub(crate) problem: String,
+    /// It would say so another time, too.
+    pub(crate) for_good: bool,
 }
 
 /// How often a commit is tried, and how long is waited after the first time; each time twice as long.
@@ -60,16 +70,19 @@ impl Committers {
     /// Commits one handle, once.
     ///
     /// # Errors
-    /// In one line, what the sink says.
-    pub(crate) fn commit(&mut self, commit: &PendingCommit) -> Result<(), String> {
+    /// What the sink says.
+    pub(crate) fn commit(&mut self, commit: &PendingCommit) -> Result<(), Refused> {
         let Some(sink) = self.sinks.get_mut(&commit.component) else {
-            return Err("the job has no such sink any more".to_owned());
+            let problem = "the job has no such sink any more".to_owned();
+            return Err(Refused { problem, for_good: true });
         };
         let handle = Handle::from_bytes(commit.handle.to_vec());
         match catch(|| sink.commit(handle)) {
             Ok(Ok(())) => Ok(()),
-            Ok(Err(error)) => Err(one_line(&*error)),
-            Err(panic) => Err(panic.to_string()),
+            Ok(Err(error)) => {
+                Err(Refused { problem: one_line(&*error), for_good: Fatal::is(&*error) })
+            }
+            Err(panic) => Err(Refused { problem: panic.to_string(), for_good: false }),
         }
     }
 
@@ -92,6 +105,7 @@ impl Committers {
 
 fn one_line(error: &(dyn std::error::Error + 'static)) -> String {
     let causes = std::iter::successors(error.source(), |cause| (**cause).source());
+    let causes = causes.filter(|cause| !is_mark(*cause));
     causes.fold(error.to_string(), |text, cause| format!("{text}: {cause}")).replace('\n', " ")
 }
 
@@ -155,7 +169,7 @@ fn work(
             commits = later;
         }
         let failed = commits.iter().find_map(|commit| {
-            committers.commit(commit).err().map(|problem| (commit.clone(), problem))
+            committers.commit(commit).err().map(|refused| (commit.clone(), refused))
         });
         let later = match failed {
             None => {
@@ -164,11 +178,13 @@ fn work(
                 }
                 orders.recv().ok()
             }
-            Some((commit, problem)) if tries + 1 >= retry.tries => {
+            Some((commit, Refused { problem, for_good }))
+                if for_good || tries + 1 >= retry.tries =>
+            {
                 tell(CommitReport::GaveUp { commit, problem, tries: tries + 1 });
                 orders.recv().ok()
             }
-            Some((commit, problem)) => {
+            Some((commit, Refused { problem, .. })) => {
                 tracing::warn!(
                     component = commit.component,
                     checkpoint = commit.checkpoint.0,

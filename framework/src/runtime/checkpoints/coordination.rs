@@ -48,6 +48,8 @@ pub(crate) struct Template {
     pub(crate) key_groups: u16,
     /// Without parts.
     pub(crate) components: Vec<ComponentManifest>,
+    /// Of each component its region.
+    pub(crate) regions: Vec<usize>,
 }
 
 /// What checkpoints have cost so far.
@@ -79,8 +81,9 @@ struct Flight {
     reason: Reason,
     since: Option<Arc<Manifest>>,
     begun: Moment,
-    /// The manifest, once it is being published.
-    publishing: bool,
+    /// What sinks have prepared for it, and for those that were given up before it; once it is being
+    /// published.
+    publishing: Option<Vec<PendingCommit>>,
 }
 
 /// The checkpoints of one job.
@@ -95,6 +98,9 @@ pub(crate) struct Coordination {
     flight: Option<Flight>,
     /// What sinks have prepared and nobody has confirmed to be committed.
     unconfirmed: Vec<PendingCommit>,
+    /// What sinks have prepared for checkpoints that were given up: the job has gone on, so it belongs to
+    /// the next one.
+    carried: Vec<PendingCommit>,
     savepoints: VecDeque<String>,
     /// How the job is to end.
     ending: Option<Reason>,
@@ -117,9 +123,10 @@ pub(crate) struct Coordination {
 
 impl Coordination {
     /// Tries for a checkpoint that a job is to end with.
-    const TRIES: u32 = 5;
-    /// Between two of them.
-    const PAUSE: Duration = Duration::from_millis(200);
+    const TRIES: u32 = 20;
+    /// After the first of them; after each as long again, and no longer than the longest.
+    const PAUSE: Duration = Duration::from_millis(100);
+    const LONGEST: Duration = Duration::from_secs(2);
 
     /// `restored` is what the job goes on from; `next` a number that no checkpoint has had.
     pub(crate) fn new(
@@ -135,6 +142,7 @@ impl Coordination {
             completed: restored,
             flight: None,
             unconfirmed: Vec::new(),
+            carried: Vec::new(),
             savepoints: VecDeque::new(),
             ending: None,
             last: None,
@@ -166,7 +174,7 @@ impl Coordination {
     /// When it has something to do, if nothing happens before.
     pub(crate) fn next_time(&self) -> Option<Moment> {
         match &self.flight {
-            Some(flight) if !flight.publishing => Some(flight.begun + self.settings.timeout),
+            Some(flight) if flight.publishing.is_none() => Some(flight.begun + self.settings.timeout),
             Some(_) => None,
             None if self.is_open() => Some(self.due),
             None => None,
@@ -189,7 +197,7 @@ impl Coordination {
     /// Time has passed.
     pub(crate) fn on_time(&mut self, now: Moment) {
         let timeout = self.settings.timeout;
-        if self.flight.as_ref().is_some_and(|f| !f.publishing && f.begun + timeout <= now) {
+        if self.flight.as_ref().is_some_and(|f| f.publishing.is_none() && f.begun + timeout <= now) {
             self.give_up("it was not complete in time", now);
         }
         if self.is_open() && self.due <= now {
@@ -232,7 +240,7 @@ impl Coordination {
         let since = self.completed.clone();
         let barrier = Barrier { id, since: since.as_ref().map(|since| since.id) };
         let is_last = reason == Reason::Stop;
-        self.flight = Some(Flight { id, pending, reason, since, begun: now, publishing: false });
+        self.flight = Some(Flight { id, pending, reason, since, begun: now, publishing: None });
         self.orders.push_back(Order::Trigger(Trigger { barrier, is_last }));
     }
 
@@ -240,23 +248,25 @@ impl Coordination {
     pub(crate) fn on_snapshot(
         &mut self,
         at: (usize, usize),
-        snapshot: Snapshot,
+        mut snapshot: Snapshot,
         time_of_day: EventTime,
     ) {
-        let Some(flight) = &mut self.flight else { return };
-        if flight.publishing {
+        let name = &self.template.components[at.0].name;
+        let flight = self.flight.as_mut().filter(|flight| flight.id == snapshot.id);
+        let Some(flight) = flight.filter(|flight| flight.publishing.is_none()) else {
+            // Of one that was given up.
+            self.carried.extend(snapshot.commit(name, at.1));
             return;
-        }
-        let segments = flight.pending.add(at, &self.template.components[at.0].name, snapshot);
+        };
+        let segments = flight.pending.add(at, name, snapshot);
         if !segments.is_empty() {
             self.orders.push_back(Order::Put(segments));
         }
         if flight.pending.is_complete() {
-            flight.publishing = true;
             let pending = std::mem::replace(&mut flight.pending, Pending::new(self.next, []));
             self.costs.stall = self.costs.stall.max(pending.took);
             self.costs.aligned = self.costs.aligned.max(pending.aligned);
-            let Template { job, run, delivery, key_groups, components } = self.template.clone();
+            let Template { job, run, delivery, key_groups, components, .. } = self.template.clone();
             let mut manifest = Manifest {
                 job,
                 id: pending.id(),
@@ -271,16 +281,21 @@ impl Coordination {
                 delivery,
                 key_groups,
                 components,
-                commits: self.unconfirmed.clone(),
+                commits: Vec::new(),
             };
             pending.complete(&mut manifest, flight.since.as_deref());
+            let mut prepared = std::mem::take(&mut self.carried);
+            prepared.append(&mut manifest.commits);
+            manifest.commits = self.unconfirmed.clone();
+            manifest.commits.extend(prepared.iter().cloned());
+            flight.publishing = Some(prepared);
             self.orders.push_back(Order::Publish(Box::new(manifest)));
         }
     }
 
     /// The store says what has become of a publication.
     pub(crate) fn on_published(&mut self, published: Result<Box<Manifest>, String>, now: Moment) {
-        let Some(flight) = self.flight.take_if(|flight| flight.publishing) else { return };
+        let Some(flight) = self.flight.take_if(|flight| flight.publishing.is_some()) else { return };
         match published {
             Ok(manifest) => {
                 let took = now.since(flight.begun);
@@ -353,15 +368,27 @@ impl Coordination {
         self.ending.take_if(|ending| *ending == Reason::Finish);
         self.rewinding.remove(&region);
         self.settling.push(region);
-        if self.flight.as_ref().is_some_and(|flight| !flight.publishing) {
+        self.forget(region);
+        if self.flight.as_ref().is_some_and(|flight| flight.publishing.is_none()) {
             self.give_up("an instance has failed", now);
         }
         self.settle();
     }
 
+    /// What a region has prepared since the last checkpoint comes again.
+    fn forget(&mut self, region: usize) {
+        let Template { components, regions, .. } = &self.template;
+        let gone = |name: &str| {
+            let component = components.iter().position(|component| component.name == name);
+            component.is_none_or(|component| regions[component] == region)
+        };
+        self.carried.retain(|commit| !gone(&commit.component));
+    }
+
     fn settle(&mut self) {
         if self.flight.is_none() {
             for region in std::mem::take(&mut self.settling) {
+                self.forget(region);
                 self.rewinding.insert(region);
                 let to = self.completed.clone();
                 self.orders.push_back(Order::Rewind { region, to });
@@ -385,6 +412,8 @@ impl Coordination {
     }
 
     fn on_failed(&mut self, flight: Flight, problem: &str, now: Moment) {
+        let prepared = flight.publishing.unwrap_or_else(|| flight.pending.into_commits());
+        self.carried.extend(prepared);
         self.costs.failed += 1;
         let checkpoint = flight.id.0;
         tracing::warn!(job = self.template.job, checkpoint, "the checkpoint failed: {problem}");
@@ -406,7 +435,8 @@ impl Coordination {
                     let problem = format!("its last checkpoint could not be published: {problem}");
                     self.orders.push_back(Order::Fail(problem));
                 }
-                self.due = now + Self::PAUSE;
+                let pause = Self::PAUSE.saturating_mul(self.failed_in_row);
+                self.due = now + pause.min(Self::LONGEST);
             }
         }
     }

@@ -21,6 +21,6 @@ mod committer;
 mod coordination;
 mod writer;
 
-pub(crate) use committer::{CommitReport, CommitThread, Committers, Retry};
+pub(crate) use committer::{CommitReport, CommitThread, Committers, Refused, Retry};
 pub(crate) use coordination::{Coordination, Costs, Order, Template};
 pub(crate) use writer::{Writer, WriterOrder, WriterReport, Writing};

@@ -1,6 +1,6 @@
 //! [`Table`]: the keys of one instance with their state.
 
-use super::keyed::{Epoch, Keyed, Settled};
+use super::keyed::{Keyed, Settled};
 use super::segment::{Kind, SegmentError, SegmentReader, SegmentWriter};
 use super::{Reading, State};
 use crate::key::{Key, KeyGroup, KeyGroups, key_hash};
@@ -11,11 +11,47 @@ use serde::de::DeserializeOwned;
 use std::borrow::Borrow;
 use std::fmt;
 
-/// One key's entry.
+/// The last barrier that an instance has let through: what happens after it is of this epoch.
+pub(crate) type Epoch = u32;
+
+/// One key's entry. It is small, since most of what a large table costs is to fetch it: the hash is made
+/// again where it is wanted, and the guard is put around the state for the call alone.
 struct Slot<K, S> {
-    hash: u64,
     key: K,
-    state: Keyed<S>,
+    stamp: Stamp,
+    state: S,
+}
+
+/// When a key's state was last changed, and whether a checkpoint may hold it.
+#[derive(Clone, Copy, Debug)]
+struct Stamp(u32);
+
+impl Stamp {
+    const SAVED: u32 = 1 << 31;
+
+    const NEW: Self = Self(0);
+    const RESTORED: Self = Self(Self::SAVED);
+
+    #[inline]
+    fn change(&mut self, epoch: Epoch) {
+        self.0 = self.0 & Self::SAVED | epoch;
+    }
+
+    fn is_changed_since(self, epoch: Epoch) -> bool {
+        self.0 & !Self::SAVED >= epoch
+    }
+
+    fn save(&mut self) {
+        self.0 |= Self::SAVED;
+    }
+
+    fn is_saved(self) -> bool {
+        self.0 & Self::SAVED != 0
+    }
+}
+
+fn rehash<K: Key, S>(slot: &Slot<K, S>) -> u64 {
+    within(key_hash(&slot.key))
 }
 
 /// By what a slot is found within its group: the upper bits, which chose the group, are the same for all of
@@ -75,20 +111,21 @@ impl<K, S: Default> Table<K, S> {
     #[inline]
     pub(crate) fn place<Q>(&mut self, hash: u64, key: &Q) -> Place<'_, K, S>
     where
-        K: Borrow<Q>,
+        K: Key + Borrow<Q>,
         Q: Key + ToOwned<Owned = K> + ?Sized,
     {
         let group = &mut self.groups[self.key_groups.of_hash(hash).0 as usize];
         let equal = |slot: &Slot<K, S>| slot.key.borrow() == key;
-        let entry = match group.slots.entry(within(hash), equal, |slot| within(slot.hash)) {
-            Entry::Occupied(entry) => entry,
+        let (entry, is_new) = match group.slots.entry(within(hash), equal, rehash) {
+            Entry::Occupied(entry) => (entry, false),
             Entry::Vacant(entry) => {
-                entry.insert(Slot { hash, key: key.to_owned(), state: Keyed::new() })
+                let (key, state) = (key.to_owned(), S::default());
+                (entry.insert(Slot { key, stamp: Stamp::NEW, state }), true)
             }
         };
         let record =
             Record { removed: &mut group.removed, changed: &mut group.changed, epoch: self.epoch };
-        Place { entry, record }
+        Place { entry, is_new, record }
     }
 
     /// The state of a key, whose hash this is; `None` if it has none.
@@ -99,7 +136,7 @@ impl<K, S: Default> Table<K, S> {
         Q: Key + ?Sized,
     {
         let group = &self.groups[self.key_groups.of_hash(hash).0 as usize];
-        group.slots.find(within(hash), |slot| slot.key.borrow() == key).map(|slot| &*slot.state)
+        group.slots.find(within(hash), |slot| slot.key.borrow() == key).map(|slot| &slot.state)
     }
 
     /// How many keys have state.
@@ -122,7 +159,7 @@ impl<K, S: Default> Table<K, S> {
                 if let Ok(entry) = group.slots.get_bucket_entry(bucket) {
                     let (removed, changed) = (&mut group.removed, &mut group.changed);
                     let record = Record { removed, changed, epoch: self.epoch };
-                    return Some(Place { entry, record }.with(use_it));
+                    return Some(Place { entry, is_new: false, record }.with(use_it));
                 }
             }
             *cursor = Cursor { group: cursor.group + 1, bucket: 0 };
@@ -141,6 +178,7 @@ struct Record<'a, K> {
 /// The entry of one key.
 pub(crate) struct Place<'a, K, S> {
     entry: OccupiedEntry<'a, Slot<K, S>>,
+    is_new: bool,
     record: Record<'a, K>,
 }
 
@@ -148,11 +186,18 @@ impl<K, S: Default> Place<'_, K, S> {
     /// Calls `use_it` with the key and its state, and forgets the key if it has none after that.
     #[inline]
     pub(crate) fn with<R>(mut self, use_it: impl FnOnce(&K, &mut Keyed<S>) -> R) -> R {
-        let Slot { key, state, .. } = self.entry.get_mut();
-        let result = use_it(key, state);
-        match state.settle(self.record.epoch) {
+        let Slot { key, stamp, state } = self.entry.get_mut();
+        let mut guard =
+            if self.is_new { Keyed::new() } else { Keyed::kept(std::mem::take(state)) };
+        let result = use_it(key, &mut guard);
+        let (now, settled) = guard.settle();
+        *state = now;
+        match settled {
             Settled::Kept => {}
-            Settled::Changed => *self.record.changed = self.record.epoch,
+            Settled::Changed => {
+                stamp.change(self.record.epoch);
+                *self.record.changed = self.record.epoch;
+            }
             Settled::Gone => self.forget(),
         }
         result
@@ -161,7 +206,7 @@ impl<K, S: Default> Place<'_, K, S> {
     fn forget(self) {
         let (slot, _) = self.entry.remove();
         // What no checkpoint can hold need not be removed from any.
-        if slot.state.is_saved() {
+        if slot.stamp.is_saved() {
             *self.record.changed = self.record.epoch;
             self.record.removed.push((slot.key, self.record.epoch));
         }
@@ -191,10 +236,10 @@ where
         let mut writer = SegmentWriter::new(Kind::Base, slots.len() * 16);
         writer.count(0);
         writer.count(slots.len());
-        for Slot { key, state, .. } in slots.iter_mut() {
+        for Slot { key, stamp, state } in slots.iter_mut() {
             writer.value(&*key)?;
-            writer.value(&**state)?;
-            state.set_saved();
+            writer.value(&*state)?;
+            stamp.save();
         }
         Ok(Some(writer.into_bytes()))
     }
@@ -215,7 +260,7 @@ where
         if group.changed < completed || group.slots.is_empty() && group.removed.is_empty() {
             return Ok(None);
         }
-        let changed = |slot: &&mut Slot<K, S>| slot.state.is_changed_since(completed);
+        let changed = |slot: &&mut Slot<K, S>| slot.stamp.is_changed_since(completed);
         let count = group.slots.iter_mut().filter(changed).count();
         if count == 0 && group.removed.is_empty() {
             return Ok(None);
@@ -226,10 +271,10 @@ where
             writer.value(key)?;
         }
         writer.count(count);
-        for Slot { key, state, .. } in group.slots.iter_mut().filter(changed) {
+        for Slot { key, stamp, state } in group.slots.iter_mut().filter(changed) {
             writer.value(&*key)?;
-            writer.value(&**state)?;
-            state.set_saved();
+            writer.value(&*state)?;
+            stamp.save();
         }
         Ok(Some(writer.into_bytes()))
     }
@@ -262,7 +307,7 @@ where
             }
             let entries = reader.count()?;
             // Not what is claimed, but what there can be at most.
-            slots.reserve(entries.min(bytes.len() / 2), |slot| within(slot.hash));
+            slots.reserve(entries.min(bytes.len() / 2), rehash);
             for _ in 0..entries {
                 let key: K = read_key(reader.value()?)?;
                 let state = reader.value()?;
@@ -275,9 +320,9 @@ where
                     let (found, right) = (group.0, right.0);
                     return Err(SegmentError::Misplaced { key: text(&key), found, right });
                 }
-                let slot = Slot { hash, key, state: Keyed::restored(state) };
+                let slot = Slot { key, stamp: Stamp::RESTORED, state };
                 let equal = |other: &Slot<K, S>| other.key == slot.key;
-                match slots.entry(within(hash), equal, |slot| within(slot.hash)) {
+                match slots.entry(within(hash), equal, rehash) {
                     Entry::Occupied(mut entry) => *entry.get_mut() = slot,
                     Entry::Vacant(entry) => drop(entry.insert(slot)),
                 }
