@@ -43,6 +43,7 @@
 //! | feature | default | adds |
 //! |---|---|---|
 //! | `macros` | yes | `#[derive(Event)]`, `#[derive(Component)]`, `#[derive(Key)]`, `#[derive(State)]` |
+//! | `cli` | no | the program `streamwork-checkpoints`: lists, verifies, exports and deletes checkpoints |
 //! | `sled` | yes | `SledStore`: checkpoints on disk, in a sled database |
 //! | `redb` | no | `RedbStore`: checkpoints on disk, in a redb file |
 //! | `test-util` | no | the `testing` module: operators and whole jobs under test, faults on cue |

@@ -18,7 +18,7 @@ const LEVELS: &[&[&str]] = &[
     &["job"],
     &["error"],
     &["runtime"],
-    &["testing", "prelude", "lib"],
+    &["testing", "prelude", "lib", "bin"],
 ];
 
 fn level(module: &str) -> usize {

@@ -31,6 +31,7 @@ pages! {
     write_a_grouping: "write-a-grouping.md",
     test_your_operator: "test-your-operator.md",
     semantics: "semantics.md",
+    file_format: "file-format.md",
     book_map: "book-map.md",
     benchmarks: "benchmarks.md",
     glossary: "glossary.md",
