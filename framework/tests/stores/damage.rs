@@ -143,7 +143,7 @@ fn with_damage(kind: StoreKind, rounds: u64, damage: impl Fn(&mut Vec<u8>, u64))
     [exact, refused]
 }
 
-fn flip(content: &mut Vec<u8>, round: u64) {
+fn flip(content: &mut [u8], round: u64) {
     let place = u64::from_be_bytes(bytes(8, round + 1).try_into().unwrap());
     let used = content.iter().rposition(|byte| *byte != 0).map_or(1, |last| last + 1);
     content[(place >> 3) as usize % used] ^= 1 << (place & 7);
@@ -159,7 +159,7 @@ macro_rules! damaged {
         $(#[$feature])?
         #[test]
         fn $flip() {
-            let [exact, refused] = with_damage($kind, FLIPS, flip);
+            let [exact, refused] = with_damage($kind, FLIPS, |content, round| flip(content, round));
             assert_eq!(exact + refused, FLIPS);
             assert!(refused > 0, "nothing was damaged");
         }

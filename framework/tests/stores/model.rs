@@ -3,6 +3,7 @@
 use super::{Kind, Place, bytes, id, segment};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use streamwork::{CheckpointId, CheckpointStore, Generation, SegmentId};
 
 #[derive(Clone, Debug)]
@@ -76,9 +77,9 @@ fn run(kind: Kind, actions: &[Action]) {
             Action::Put(checkpoint, number, length) => {
                 // No two segments have the same place.
                 let place = segment(checkpoint, number);
-                if !model.segments.contains_key(&place) {
+                if let Entry::Vacant(free) = model.segments.entry(place) {
                     store.put(place, &bytes(length, seed)).unwrap();
-                    model.segments.insert(place, bytes(length, seed));
+                    free.insert(bytes(length, seed));
                 }
             }
             Action::Publish(checkpoint, length) => {
@@ -87,10 +88,10 @@ fn run(kind: Kind, actions: &[Action]) {
                     let old = Generation(model.generation - 1);
                     assert!(store.publish(old, id(checkpoint), b"old").is_err());
                 }
-                if !model.manifests.contains_key(&id(checkpoint)) {
+                if let Entry::Vacant(free) = model.manifests.entry(id(checkpoint)) {
                     let manifest = bytes(length, seed);
                     store.publish(newest, id(checkpoint), &manifest).unwrap();
-                    model.manifests.insert(id(checkpoint), manifest);
+                    free.insert(manifest);
                 }
             }
             Action::RemoveManifest(checkpoint) => {

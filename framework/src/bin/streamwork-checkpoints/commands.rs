@@ -1,6 +1,6 @@
 //! The commands. Each says whether all was well.
 
-use crate::report::Report;
+use super::report::Report;
 use anyhow::{Context, Result, bail};
 use std::fs;
 use std::io::Write;

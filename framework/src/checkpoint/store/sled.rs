@@ -94,8 +94,10 @@ impl Database for SledDatabase {
         wait_for_lock(&path)?;
         let config = Config::new().path(&path).cache_capacity(CACHE_BYTES);
         let db = config.flush_every_ms(Some(FLUSH_EVERY_MS)).open()?;
-        let [entries, chunks, numbers] = Table::ALL.map(|table| db.open_tree(table.name()));
-        Ok(Self { path, entries: entries?, chunks: chunks?, numbers: numbers?, db })
+        let tree = |table: Table| db.open_tree(table.name());
+        let (entries, chunks) = (tree(Table::Entries)?, tree(Table::Chunks)?);
+        let numbers = tree(Table::Numbers)?;
+        Ok(Self { path, db, entries, chunks, numbers })
     }
 
     fn get(&self, table: Table, key: &[u8]) -> Result<Option<IVec>, Trouble> {

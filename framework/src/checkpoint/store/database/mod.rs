@@ -29,8 +29,6 @@ pub(super) enum Table {
 }
 
 impl Table {
-    pub(super) const ALL: [Self; 3] = [Self::Entries, Self::Chunks, Self::Numbers];
-
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::Entries => "entries",
