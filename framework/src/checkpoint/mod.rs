@@ -7,6 +7,7 @@
 
 mod alignment;
 mod data_dir;
+mod lock;
 mod manifest;
 mod pending;
 mod snapshot;

@@ -16,20 +16,25 @@ mod latest;
 
 pub use latest::Latest;
 
+use super::lock::lock_within;
 use super::store::{CheckpointStore, StoreError};
 use guarded::Guarded;
 use identity::Identity;
 use serde::{Deserialize, Serialize};
 use std::fmt;
-use std::fs::{self, File, TryLockError};
+use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 const LOCK: &str = "lock";
 const IDENTITY: &str = "IDENTITY";
 const LATEST: &str = "LATEST";
 const ARCHIVE: &str = "archive";
+
+/// How long to wait for a process that is just ending.
+const LOCK_WAIT: Duration = Duration::from_millis(100);
 
 /// The directory in which one job keeps its checkpoints, locked as long as this lives.
 ///
@@ -292,10 +297,10 @@ fn lock(path: &Path) -> Result<File, DataDirError> {
     let mut options = File::options();
     let file =
         options.create(true).truncate(false).write(true).open(path.join(LOCK)).map_err(failed)?;
-    match file.try_lock() {
-        Ok(()) => Ok(file),
-        Err(TryLockError::WouldBlock) => Err(DataDirError::Locked { path: path.to_owned() }),
-        Err(TryLockError::Error(source)) => Err(failed(source)),
+    if lock_within(&file, LOCK_WAIT).map_err(failed)? {
+        Ok(file)
+    } else {
+        Err(DataDirError::Locked { path: path.to_owned() })
     }
 }
 

@@ -16,12 +16,12 @@
 
 use super::database::{Change, Database, DatabaseStore, Table, Trouble, checkpoint_store};
 use super::{Generation, SegmentId, StoreError};
+use crate::checkpoint::lock::lock_within;
 use crate::id::CheckpointId;
 use ::sled::{Config, Db, IVec, Tree};
-use std::fs::{self, File, TryLockError};
+use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
-use std::thread;
 use std::time::Duration;
 
 const CACHE_BYTES: u64 = 64 << 20;
@@ -29,8 +29,8 @@ const CACHE_BYTES: u64 = 64 << 20;
 /// In the flusher's thread sled gives space back.
 const FLUSH_EVERY_MS: u64 = 500;
 
-/// How long to wait for the lock, and how often to look in that time.
-const LOCK_WAIT: (Duration, u32) = (Duration::from_secs(1), 500);
+/// How long to wait for the lock.
+const LOCK_WAIT: Duration = Duration::from_secs(1);
 
 /// Checkpoints in a sled database: a directory of its own.
 ///
@@ -147,15 +147,7 @@ fn wait_for_lock(path: &Path) -> io::Result<()> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
         Err(error) => return Err(error),
     };
-    let (longest, times) = LOCK_WAIT;
-    for _ in 0..times {
-        match file.try_lock() {
-            Ok(()) => break,
-            Err(TryLockError::WouldBlock) => thread::park_timeout(longest / times),
-            Err(TryLockError::Error(error)) => return Err(error),
-        }
-    }
-    Ok(())
+    lock_within(&file, LOCK_WAIT).map(drop)
 }
 
 /// Waits until everything in a directory is on the disk.
