@@ -54,8 +54,7 @@ pub trait State: Serialize + DeserializeOwned + Send + 'static {
 ///
 /// ```
 /// use serde::{Deserialize, Serialize};
-/// use streamwork::prelude::*;
-/// use streamwork::{Old, Reading};
+/// use streamwork::{Old, Reading, Result, State};
 ///
 /// #[derive(Serialize, Deserialize)]
 /// struct Before {

@@ -5,6 +5,7 @@ mod malformed;
 use super::*;
 use crate::component::{BoxError, Fatal, Malformed, Split};
 use crate::id::InstanceId;
+use crate::state::{FieldReader, FieldWriter, Rescaling};
 use crate::time::ManualClock;
 use futures::executor::block_on;
 use proptest::prelude::*;
@@ -85,12 +86,53 @@ fn read<S: Source + Clone>(
             Err(error) => return Err(error),
         }
         if *rebuilt.next().unwrap() {
-            let saved = source.save();
+            let bytes = position::<S>(&source.save());
             source = prototype.clone();
-            source.load(saved);
+            source.load(position_in::<S>(&bytes));
             block_on(source.setup(&ctx))?;
         }
     }
+}
+
+/// A position as a checkpoint keeps it.
+fn position<S: Source>(saved: &S::Saved) -> Vec<u8> {
+    let mut fields = FieldWriter::new("source");
+    S::encode(saved, &mut fields).unwrap();
+    fields.into_bytes()
+}
+
+fn position_in<S: Source>(bytes: &[u8]) -> S::Saved {
+    let shape = S::state_shape();
+    let fields = FieldReader::new("source", &shape, &[bytes], Rescaling::WHOLE).unwrap();
+    S::decode(&fields).unwrap()
+}
+
+/// The positions of these sources are a part of the format: changing one is changing what a later version
+/// reads.
+#[test]
+fn positions_are_small_and_fixed() {
+    #[track_caller]
+    fn check<S: Source>(_: &S, shape: &str) {
+        assert_eq!(S::state_shape().to_string(), shape);
+    }
+    let text = "{file: os-string?, offset: u64, lines: u64}";
+    check(&Lines::open("orders.txt"), text);
+    check(&Ndjson::<Row>::open("orders.ndjson"), text);
+    check(&Csv::<Row>::open("orders.csv"), text);
+    check(&FromIter::new([1_u64]), "{taken: u64}");
+    check(&Generator::indexed(|n| n), "{made: u64}");
+    assert!(position::<Lines>(&(None, u64::MAX, u64::MAX)).len() < 64);
+}
+
+#[test]
+fn what_was_given_once_does_not_replay() {
+    assert!(FromIter::new([1_u64]).replays() && Generator::indexed(|n| n).replays());
+    assert!(Lines::open("orders.txt").replays() && Lines::in_dir("orders").replays());
+    assert!(!Lines::stdin().replays() && !Ndjson::<Row>::stdin().replays());
+    assert!(!Csv::<Row>::stdin().replays() && !TcpLines::connect("127.0.0.1:1").replays());
+    assert!(!FromThread::new(|_, _: &mut ThreadEmitter<u64>| Ok(())).replays());
+    #[cfg(target_os = "linux")]
+    assert!(!Lines::open("/dev/zero").replays(), "it is no file");
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -23,7 +23,8 @@ use serde_bytes::ByteBuf;
 /// Tail::encode(&(7,), &mut fields)?;
 /// let bytes = fields.into_bytes();
 ///
-/// let reader = FieldReader::new("tail", &Tail::state_shape(), &[&bytes], Rescaling::WHOLE)?;
+/// let shape = Tail::state_shape();
+/// let reader = FieldReader::new("tail", &shape, &[&bytes], Rescaling::WHOLE)?;
 /// assert_eq!(Tail::decode(&reader)?, (7,));
 /// # Ok::<(), streamwork::StateError>(())
 /// ```
