@@ -3,7 +3,6 @@
 #![expect(clippy::unwrap_used, reason = "a test may")]
 
 use proptest::prelude::*;
-use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use streamwork::{Old, Reading, Shape, State};
@@ -176,25 +175,25 @@ mod shapes {
     #[derive(State, Serialize, Deserialize)]
     struct Nothing;
 
-    #[derive(State, Serialize, Deserialize)]
+    #[derive(State, Debug, PartialEq, Serialize, Deserialize)]
     struct Pair<T>(T, u8);
 
     #[derive(State, Serialize, Deserialize)]
     struct Tree {
         value: u8,
-        children: Vec<Tree>,
+        children: Vec<Self>,
     }
 
     #[derive(State, Serialize, Deserialize)]
     struct Wood {
         value: u8,
-        children: Vec<Wood>,
+        children: Vec<Self>,
     }
 
     #[derive(State, Serialize, Deserialize)]
     struct Bush {
         value: u16,
-        children: Vec<Bush>,
+        children: Vec<Self>,
     }
 
     #[test]
@@ -373,6 +372,26 @@ mod shapes {
     }
 
     #[test]
+    fn what_is_in_an_option_can_be_told_from_none() {
+        #[derive(State, Debug, PartialEq, Serialize, Deserialize)]
+        struct Mark;
+
+        #[track_caller]
+        fn check<T: State + PartialEq + std::fmt::Debug>(value: T) {
+            assert!(!T::NULLABLE);
+            let some = Some(value);
+            let reading = Reading::<Option<T>>::of(&<Option<T>>::shape()).unwrap();
+            assert_eq!(reading.read(&bytes(&some)).unwrap(), some);
+        }
+        check(Mark);
+        check((None::<u8>,));
+        check(Vec::<u8>::new());
+        check(Pair((), 1));
+        const { assert!(<Option<u8>>::NULLABLE && <()>::NULLABLE && Last::NULLABLE) };
+        const { assert!(<Box<Option<u8>>>::NULLABLE && !Meters::NULLABLE) };
+    }
+
+    #[test]
     fn a_shape_can_be_saved_itself() {
         for shape in [Tree::shape(), Even::shape(), First::shape(), Variants::shape()] {
             assert_eq!(rmp_serde::from_slice::<Shape>(&bytes(&shape)).unwrap(), shape);
@@ -428,16 +447,16 @@ mod migrations {
     #[test]
     fn so_is_what_is_in_an_option_a_box_or_a_tuple_of_one() {
         #[track_caller]
-        fn check<A: State, B: State + PartialEq + std::fmt::Debug>(saved: A, expected: B) {
+        fn check<A: State, B: State + PartialEq + std::fmt::Debug>(saved: &A, expected: &B) {
             let reading = Reading::<B>::of(&A::shape()).unwrap();
-            assert_eq!(reading.read(&bytes(&saved)).unwrap(), expected);
+            assert_eq!(reading.read(&bytes(saved)).unwrap(), *expected);
         }
         let (old, new) = (Millis { millis: 1_500 }, Seconds { seconds: 1.5 });
-        check(Some(old.clone()), Some(new.clone()));
-        check(None::<Millis>, None::<Seconds>);
-        check(Box::new(old.clone()), Box::new(new.clone()));
-        check((old.clone(),), (new.clone(),));
-        check(Some((old,)), Some((new,)));
+        check(&Some(old.clone()), &Some(new.clone()));
+        check(&None::<Millis>, &None::<Seconds>);
+        check(&Box::new(old.clone()), &Box::new(new.clone()));
+        check(&(old.clone(),), &(new.clone(),));
+        check(&Some((old,)), &Some((new,)));
     }
 
     #[test]
@@ -563,17 +582,14 @@ mod accepted_bytes {
         }
     }
 
-    impl Reads<V0> for V0 {
-        fn shares(&self, read: &V0) -> bool {
+    impl Reads<Self> for V0 {
+        fn shares(&self, read: &Self) -> bool {
             self == read
         }
     }
 
     /// Where the two shapes agree, the bytes are read.
-    fn check<B: State>(saved: &V0) -> Option<B>
-    where
-        B: DeserializeOwned,
-    {
+    fn check<B: State>(saved: &V0) -> Option<B> {
         Shape::compare(&V0::shape(), &B::shape()).ok()?;
         Some(rmp_serde::from_slice(&bytes(saved)).unwrap())
     }

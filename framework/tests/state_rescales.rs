@@ -394,7 +394,7 @@ fn keys_that_look_alike_have_the_same_text() {
     #[derive(Key, PartialEq, Eq)]
     enum Path {
         End,
-        Step(Box<Path>),
+        Step(Box<Self>),
     }
 
     #[track_caller]

@@ -32,6 +32,12 @@ fn state_impl(state: &State<'_>) -> TokenStream {
             typed(&name, &number, &shape, krate)
         }
     };
+    let nullable = match body {
+        Body::Struct(Parts::Newtype(Part { ty, opaque: None, .. })) => Some(quote! {
+            const NULLABLE: bool = <#ty as #krate::State>::NULLABLE;
+        }),
+        _ => None,
+    };
     let migration = migrate.as_ref().map(|function| {
         quote! {
             fn migration() -> ::core::option::Option<#krate::Migration<Self>> {
@@ -43,6 +49,7 @@ fn state_impl(state: &State<'_>) -> TokenStream {
         #[automatically_derived]
         impl #impl_generics #krate::State for #ident #ty_generics #where_clause {
             #constant
+            #nullable
             fn shape() -> #krate::Shape { #shape }
             #migration
         }

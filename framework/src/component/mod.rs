@@ -94,6 +94,7 @@ pub trait Component: Send + 'static {
 
     /// What is saved is made of.
     #[doc(hidden)]
+    #[must_use]
     fn state_shape() -> Shape {
         if Self::BY_FIELD { state::shape_of(Self::STATE) } else { Self::Saved::shape() }
     }

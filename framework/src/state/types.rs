@@ -26,6 +26,8 @@ plain!(Duration = "duration", SystemTime = "system-time", EventTime = "event-tim
 plain!(serde_bytes::ByteBuf = "bytes");
 
 impl State for () {
+    const NULLABLE: bool = true;
+
     fn shape() -> Shape {
         Shape::Nothing
     }
@@ -34,8 +36,16 @@ impl State for () {
 /// A value is written as without the option, so it is migrated like one.
 impl<T: State> State for Option<T> {
     const VERSION: u32 = T::VERSION;
+    const NULLABLE: bool = true;
 
     fn shape() -> Shape {
+        const {
+            assert!(
+                !T::NULLABLE,
+                "an option in an option (or one of nothing) reads back as `None`: put what is inside into \
+                 a tuple of one or a struct with a named field"
+            );
+        }
         Shape::Option(Box::new(T::shape()))
     }
 
@@ -60,6 +70,7 @@ const ONE: u8 = 0x91;
 
 impl<T: State> State for Box<T> {
     const VERSION: u32 = T::VERSION;
+    const NULLABLE: bool = T::NULLABLE;
 
     fn shape() -> Shape {
         T::shape()

@@ -29,6 +29,14 @@ use std::fmt;
 /// more variants and another order are read as they are; where anything else is different the start is
 /// refused in words, unless the type has a higher [`VERSION`](Self::VERSION) and a
 /// [`migration`](Self::migration).
+///
+/// serde writes an option in an option like one, and would read `Some(None)` as `None`; so that is no state:
+///
+/// ```compile_fail,E0080
+/// use streamwork::State;
+///
+/// println!("{}", <Option<Option<u64>>>::shape());
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` can't be kept as state",
     note = "add `#[derive(State, Serialize, Deserialize)]` to the type; one of another crate goes into a \
@@ -38,10 +46,16 @@ pub trait State: Serialize + DeserializeOwned + Send + 'static {
     /// Counted up when what was saved has to be migrated: `#[state(version = 2, migrate = path)]`.
     const VERSION: u32 = 0;
 
+    /// Whether a value can be written as nothing, as `None` is: an option around it could not be told from
+    /// none, and is refused by the compiler.
+    #[doc(hidden)]
+    const NULLABLE: bool = false;
+
     /// What it is made of.
     fn shape() -> Shape;
 
     /// Reads what a lower version wrote, if there is a way.
+    #[must_use]
     fn migration() -> Option<Migration<Self>>
     where
         Self: Sized,

@@ -96,9 +96,9 @@ impl StateField {
 }
 
 /// How the keys and the values of a map are read.
-fn readings<M: KeyedMap>(
-    old: &Shape,
-) -> Result<(Reading<M::Key>, Reading<M::Value>), Vec<Difference>> {
+type Entries<M> = (Reading<<M as KeyedMap>::Key>, Reading<<M as KeyedMap>::Value>);
+
+fn readings<M: KeyedMap>(old: &Shape) -> Result<Entries<M>, Vec<Difference>> {
     let Shape::ByKey(key, value) = old else {
         let new = Shape::ByKey(Box::new(M::Key::shape()), Box::new(M::Value::shape()));
         return Err(Shape::compare(old, &new).err().unwrap_or_default());
