@@ -253,6 +253,41 @@ mod fields {
     }
 
     #[derive(State, Clone, Debug, PartialEq, Serialize, Deserialize)]
+    struct Range {
+        from: u8,
+        to: u8,
+    }
+
+    #[derive(State, Clone, Debug, PartialEq, Serialize, Deserialize)]
+    struct Reordered {
+        to: u8,
+        step: Option<u8>,
+        from: u8,
+    }
+
+    #[derive(Component)]
+    struct Ranges<T> {
+        #[state]
+        own: T,
+        #[state(by_key)]
+        by_kind: BTreeMap<String, T>,
+    }
+
+    #[test]
+    fn what_is_inside_a_field_is_read_by_name_too() {
+        let kind = || "car".to_owned();
+        let range = Range { from: 1, to: 2 };
+        let blobs = write::<Ranges<Range>>(
+            "counter",
+            &[(range.clone(), BTreeMap::from([(kind(), range)]))],
+        );
+        let shape = Ranges::<Range>::state_shape();
+        let got = read::<Ranges<Reordered>>((&shape, &blobs), 0, 1).unwrap();
+        let expected = Reordered { to: 2, step: None, from: 1 };
+        assert_eq!(got, (expected.clone(), BTreeMap::from([(kind(), expected)])));
+    }
+
+    #[derive(State, Clone, Debug, PartialEq, Serialize, Deserialize)]
     #[state(version = 1, migrate = Self::from_u8)]
     struct Wide(u64);
 
