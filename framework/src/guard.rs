@@ -114,9 +114,8 @@ pub(crate) fn catch<R>(f: impl FnOnce() -> R) -> Result<R, Panic> {
     })
 }
 
-/// As [`catch`], for what is expected to panic and whose panics always become errors: they are never
-/// shown.
-#[cfg(any(feature = "sled", feature = "redb"))]
+/// As [`catch`], for what is expected to panic and whose panics always become errors, or come again: they
+/// are never shown.
 pub(crate) fn catch_silently<R>(f: impl FnOnce() -> R) -> Result<R, Panic> {
     let before = SILENT.replace(true);
     let result = catch(f);

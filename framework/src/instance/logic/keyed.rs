@@ -4,6 +4,7 @@ use super::{Finish, Logic};
 use crate::instance::{Kept, Restorer, Saver};
 use crate::component::{Context, Result};
 use crate::emitter::{Emitter, Trial};
+use crate::guard::catch_silently;
 use crate::key::{KeySelector, key_hash};
 use crate::operator::KeyedOperator;
 use crate::state::{Cursor, Keyed, Table};
@@ -121,6 +122,20 @@ where
 
     fn setup(&mut self, ctx: &Context) -> Result<()> {
         self.operator.setup(ctx)
+    }
+
+    const WARMS: bool = true;
+
+    #[inline]
+    fn warm(&self, events: &[O::In]) {
+        let table = &self.keys.table;
+        if table.is_large() {
+            // A key that cannot be had is met again when its event is applied.
+            drop(catch_silently(|| {
+                let hash = |event| self.selector.with_key(event, |key| key_hash(key));
+                table.fetch(events.iter().map(hash));
+            }));
+        }
     }
 
     #[inline]

@@ -36,6 +36,14 @@ pub(crate) trait Logic: Send {
 
     fn apply(&mut self, event: Self::In, out: &mut Emitter<Self::Out>) -> Result<()>;
 
+    /// Whether it gains something from a look at events before they are applied.
+    const WARMS: bool = false;
+
+    /// These events are about to be applied. Changes nothing, and does not panic.
+    fn warm(&self, events: &[Self::In]) {
+        let _ = events;
+    }
+
     /// Whether the next event may be applied.
     #[inline]
     fn poll_ready(&mut self, _: &mut task::Context<'_>) -> Poll<Result<()>> {

@@ -546,6 +546,9 @@ impl<L: Logic> OperatorMachine<L> {
     }
 }
 
+/// How many events a component may look at before they are applied.
+const AHEAD: usize = 32;
+
 /// Calls the component with one event after the other.
 ///
 /// Kept apart from its caller, and small: the compiler then keeps in registers what it would spill
@@ -558,7 +561,16 @@ fn process<L: Logic>(
     cx: &mut task::Context<'_>,
     asked: &Cell<bool>,
 ) -> Stop {
+    let mut warm = 0;
     while !events.as_slice().is_empty() {
+        if L::WARMS {
+            if warm == 0 {
+                let ahead = events.as_slice();
+                warm = ahead.len().min(AHEAD);
+                logic.warm(&ahead[..warm]);
+            }
+            warm -= 1;
+        }
         // Asked before an event is taken.
         let question = Asking(asked);
         let ready = logic.poll_ready(cx);

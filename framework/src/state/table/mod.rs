@@ -10,6 +10,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::borrow::Borrow;
 use std::fmt;
+use std::hint::black_box;
 
 /// The last barrier that an instance has let through: what happens after it is of this epoch.
 pub(crate) type Epoch = u32;
@@ -87,6 +88,8 @@ pub(crate) struct Table<K, S> {
     groups: Vec<Group<K, S>>,
     key_groups: KeyGroups,
     epoch: Epoch,
+    /// Keys that were added, more or less: those that are gone are not taken off.
+    keys: usize,
 }
 
 /// How far a walk over all keys has come.
@@ -97,6 +100,11 @@ pub(crate) struct Cursor {
 }
 
 impl<K, S: Default> Table<K, S> {
+    /// Bytes that stay in a near cache.
+    const NEAR: usize = 256 << 10;
+    /// Keys that are fetched at once.
+    const AT_ONCE: usize = 64;
+
     /// A table whose keys are never saved: one group does.
     pub(crate) fn volatile() -> Self {
         Self::new(KeyGroups::ONE)
@@ -104,7 +112,7 @@ impl<K, S: Default> Table<K, S> {
 
     pub(crate) fn new(key_groups: KeyGroups) -> Self {
         let groups = (0..key_groups.count()).map(|_| Group::new()).collect();
-        Self { groups, key_groups, epoch: 0 }
+        Self { groups, key_groups, epoch: 0, keys: 0 }
     }
 
     /// The place of a key, whose hash this is; made if there is none.
@@ -120,12 +128,37 @@ impl<K, S: Default> Table<K, S> {
             Entry::Occupied(entry) => (entry, false),
             Entry::Vacant(entry) => {
                 let (key, state) = (key.to_owned(), S::default());
+                self.keys += 1;
                 (entry.insert(Slot { key, stamp: Stamp::NEW, state }), true)
             }
         };
         let record =
             Record { removed: &mut group.removed, changed: &mut group.changed, epoch: self.epoch };
         Place { entry, is_new, record }
+    }
+
+    /// Whether the keys are too many for a near cache, so that it pays to fetch some of them at once.
+    #[inline]
+    pub(crate) fn is_large(&self) -> bool {
+        self.keys * size_of::<Slot<K, S>>() > Self::NEAR
+    }
+
+    /// Brings the places of some keys near, of which these are the hashes: the processor waits for all of
+    /// them together, and not for one after the other.
+    pub(crate) fn fetch(&self, hashes: impl Iterator<Item = u64>) {
+        // Three short loops: the less is done between two accesses, the more of them are under way.
+        let mut noted = [0; Self::AT_ONCE];
+        let mut count = 0;
+        for (note, hash) in noted.iter_mut().zip(hashes) {
+            *note = hash;
+            count += 1;
+        }
+        let noted = &noted[..count];
+        let slots = |hash: &u64| &self.groups[self.key_groups.of_hash(*hash).0 as usize].slots;
+        let found = |hash: &&u64| slots(hash).iter_hash(within(**hash)).next().is_some();
+        black_box(noted.iter().filter(found).count());
+        let first = |hash: &u64| slots(hash).iter_hash(within(*hash)).next().map(|slot| slot.stamp.0);
+        black_box(noted.iter().filter_map(first).fold(0, |sum, stamp| sum ^ stamp));
     }
 
     /// The state of a key, whose hash this is; `None` if it has none.
@@ -290,7 +323,7 @@ where
         reading: &Reading<S>,
         chain: impl IntoIterator<Item = &'a [u8]>,
     ) -> Result<(), SegmentError> {
-        let Self { groups, key_groups, .. } = self;
+        let Self { groups, key_groups, keys, .. } = self;
         let slots = &mut groups[group.0 as usize].slots;
         for (i, bytes) in chain.into_iter().enumerate() {
             let mut reader = SegmentReader::new(bytes)?;
@@ -324,7 +357,10 @@ where
                 let equal = |other: &Slot<K, S>| other.key == slot.key;
                 match slots.entry(within(hash), equal, rehash) {
                     Entry::Occupied(mut entry) => *entry.get_mut() = slot,
-                    Entry::Vacant(entry) => drop(entry.insert(slot)),
+                    Entry::Vacant(entry) => {
+                        *keys += 1;
+                        entry.insert(slot);
+                    }
                 }
             }
             reader.end()?;
