@@ -109,8 +109,8 @@ pub use metrics::{Counts, StepCounts};
 pub use operator::{Fold, KeyedOperator, KeyedTwoInput, Operator, TwoInput};
 pub use restart::RestartStrategy;
 pub use runtime::{
-    CheckpointCounts, ComponentTree, Engine, InstanceState, InstanceTree, JobHandle, JobRemote, JobStatus, Outcome,
-    SupervisionTree,
+    CheckpointCounts, ComponentTree, Engine, InstanceState, InstanceTree, JobHandle, JobRemote,
+    JobStatus, Outcome, SupervisionTree,
 };
 pub use shape::{Change, Difference, Field, Shape, Variant};
 pub use sink::{

@@ -118,10 +118,8 @@ mod tests {
     /// What each of three links carries: events, and the barriers 1, 2, ... of which a link may lack some,
     /// as after an abort; then perhaps its end.
     fn links() -> impl Strategy<Value = Vec<Vec<Arrival>>> {
-        let link = (
-            prop::collection::vec((0_usize..4, prop::bool::weighted(0.8)), 0..5),
-            any::<bool>(),
-        );
+        let link =
+            (prop::collection::vec((0_usize..4, prop::bool::weighted(0.8)), 0..5), any::<bool>());
         prop::collection::vec(link, 3).prop_map(|links| {
             let mut event = 0;
             let carries = links.into_iter().map(|(intervals, ends)| {

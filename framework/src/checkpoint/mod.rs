@@ -10,8 +10,8 @@ mod data_dir;
 mod lock;
 mod manifest;
 mod pending;
-mod snapshot;
 mod recovery;
+mod snapshot;
 mod store;
 mod sweep;
 
@@ -22,8 +22,8 @@ pub use manifest::{
     SegmentRef,
 };
 pub(crate) use pending::{Pending, Segments};
-pub(crate) use snapshot::{Change, RestoredComponent, Snapshot};
 pub use recovery::{Found, Health, RecoveryError, Refusal, Restored};
+pub(crate) use snapshot::{Change, RestoredComponent, Snapshot};
 #[cfg(feature = "redb")]
 pub use store::RedbStore;
 #[cfg(feature = "sled")]

@@ -5,7 +5,9 @@ use crate::component::{BoxError, Component};
 use crate::id::{CheckpointId, ComponentName};
 use crate::key::{Key, KeyGroup, KeyGroups};
 use crate::sink::Handle;
-use crate::state::{Epoch, FieldReader, FieldWriter, Reading, Rescaling, Shape, State, StateError, Table};
+use crate::state::{
+    Epoch, FieldReader, FieldWriter, Reading, Rescaling, Shape, State, StateError, Table,
+};
 use crate::time::{EventTime, Watermark};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -70,7 +72,9 @@ impl Kept {
                 words.push(format!("its keys: {key} before, {} now", K::shape()));
             }
             let state = Reading::<S>::of(state).err().unwrap_or_default();
-            words.extend(state.iter().map(|difference| format!("the state of its keys: {difference}")));
+            words.extend(
+                state.iter().map(|difference| format!("the state of its keys: {difference}")),
+            );
         }
         words
     }
@@ -252,7 +256,8 @@ impl<'a> Restorer<'a> {
     /// The instances that a component had, each with what belonged to it.
     fn instances(&self) -> Result<Vec<InstanceState>> {
         let Some(restored) = &self.saving.restored else { return Ok(Vec::new()) };
-        let parts = (0..restored.parallelism).filter_map(|i| restored.whole(Part::Instance(number(i))));
+        let parts =
+            (0..restored.parallelism).filter_map(|i| restored.whole(Part::Instance(number(i))));
         parts.map(decode).collect()
     }
 
@@ -263,7 +268,8 @@ impl<'a> Restorer<'a> {
         if size_of::<C::Saved>() == 0 {
             return Ok(());
         }
-        let fields: Vec<&[u8]> = instances.iter().map(|instance| instance.fields.as_slice()).collect();
+        let fields: Vec<&[u8]> =
+            instances.iter().map(|instance| instance.fields.as_slice()).collect();
         let Seating { component: name, index, parallelism } = &self.seating;
         let to = Rescaling {
             index: *index,
@@ -315,10 +321,7 @@ impl<'a> Restorer<'a> {
     }
 
     /// Whether a split of a source has come to its end, and its position.
-    pub(super) fn split<C: Component>(
-        &self,
-        index: usize,
-    ) -> Result<(bool, Option<C::Saved>)> {
+    pub(super) fn split<C: Component>(&self, index: usize) -> Result<(bool, Option<C::Saved>)> {
         let restored = self.saving.restored.as_ref();
         let Some(bytes) = restored.and_then(|restored| restored.whole(Part::Split(number(index))))
         else {

@@ -7,9 +7,9 @@ use crate::event::Event;
 use crate::grouping::{Grouping, Targets};
 use crate::id::ComponentName;
 use crate::instance::{
-    ChannelFan, Edge, Fan, FusedSource, Kept, Logic, Losses, Machine, Maker, OperatorMachine, Outlets,
-    RoutedEdge, Seat, Sending, SideEdge, SinkLogic, SourceMachine, StepsEdge, TypedChannel,
-    splits_of,
+    ChannelFan, Edge, Fan, FusedSource, Kept, Logic, Losses, Machine, Maker, OperatorMachine,
+    Outlets, RoutedEdge, Seat, Sending, SideEdge, SinkLogic, SourceMachine, StepsEdge,
+    TypedChannel, splits_of,
 };
 use crate::link::LinkSender;
 use crate::metrics::Counters;

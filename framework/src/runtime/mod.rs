@@ -24,11 +24,11 @@ pub use tree::{ComponentTree, InstanceState, InstanceTree, SupervisionTree};
 
 #[cfg(feature = "test-util")]
 pub(crate) use {
+    assembly::{Assembly, Making, Place, Settings, Shell, state_of},
     checkpoints::{CommitReport, Committers, Refused, WriterOrder, WriterReport, Writing},
     keeping::{Keeping, MakeStore, Place as StorePlace},
     opened::Opened,
     recording::{Helpers, Recording, RecordingOrder},
-    assembly::{Assembly, Making, Place, Settings, Shell, state_of},
     state::JobState,
     supervision::{ComponentSupervision, Deadline, Ending, JobOrder, JobSupervision, Verdict},
 };

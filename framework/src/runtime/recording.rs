@@ -18,7 +18,10 @@ use std::time::Duration;
 #[derive(Debug)]
 pub(crate) enum RecordingOrder {
     /// Make the machines of a region anew, with what they go on from.
-    Make { region: usize, restored: Option<Box<Restored>> },
+    Make {
+        region: usize,
+        restored: Option<Box<Restored>>,
+    },
     /// The sources close their links.
     Close,
     /// Nobody needs to go on.

@@ -11,9 +11,7 @@ use super::recording::{Recording, Threads};
 use super::state::JobState;
 use super::status::JobStatus;
 use super::supervision::{ComponentSupervision, JobSupervision};
-use super::supervisor::{
-    ComponentSupervisor, Conclusion, JobSupervisor, Remake, Rewinder,
-};
+use super::supervisor::{ComponentSupervisor, Conclusion, JobSupervisor, Remake, Rewinder};
 use crate::checkpoint::{ManifestKind, Restored};
 use crate::error::Error;
 use crate::guard::{Panic, catch, drop_quietly};
@@ -108,9 +106,8 @@ impl Start {
                 .collect();
             let shell = Actors::new(arbiters, address.clone(), components.clone());
             workshop.borrow_mut().1 = Some(shell);
-            let recording = opened.map(|opened| {
-                self.recording(opened, &run, &address, &workshop.borrow().0)
-            });
+            let recording =
+                opened.map(|opened| self.recording(opened, &run, &address, &workshop.borrow().0));
             let recording = recording.transpose().unwrap_or_else(|error| {
                 refused = Some(error);
                 None
@@ -129,8 +126,7 @@ impl Start {
             drop(tell.send(Err(Error::Engine { what: "its threads for checkpoints", source })));
             return None;
         }
-        let is_over =
-            restored.as_ref().is_some_and(|r| r.manifest.kind == ManifestKind::Finished);
+        let is_over = restored.as_ref().is_some_and(|r| r.manifest.kind == ManifestKind::Finished);
         if is_over {
             self.log_start(&run, restored.as_ref());
             self.state.set_status(JobStatus::Finished);
@@ -138,8 +134,7 @@ impl Start {
             self.shut_down(&workshop).await;
             return Some(self.conclude(None));
         }
-        let making =
-            Making { attempt: Attempt::FIRST, region: None, restored: restored.as_ref() };
+        let making = Making { attempt: Attempt::FIRST, region: None, restored: restored.as_ref() };
         if let Err(panic) = make(&workshop, making) {
             self.shut_down(&workshop).await;
             drop(tell.send(Err(Error::Assembly { job, cause: panic.into() })));

@@ -445,7 +445,9 @@ impl JobSupervision {
                 self.give(Command::Drain);
             }
             // What was not begun has nothing to go on with.
-            Ending::Stop if self.rewinds && status.is_running() && status != JobStatus::Starting => {
+            Ending::Stop
+                if self.rewinds && status.is_running() && status != JobStatus::Starting =>
+            {
                 self.state.set_status(JobStatus::Stopping);
                 self.orders.push(JobOrder::End { stop: true });
             }

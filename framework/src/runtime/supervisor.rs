@@ -2,12 +2,10 @@
 //! out what [`supervision`](super::supervision) decides.
 
 use super::actor::post;
-use super::state::JobState;
 use super::checkpoints::{CommitReport, WriterReport};
 use super::recording::{Asked, Recording, RecordingOrder};
-use super::supervision::{
-    ComponentSupervision, Ending, JobOrder, JobSupervision, News, Verdict,
-};
+use super::state::JobState;
+use super::supervision::{ComponentSupervision, Ending, JobOrder, JobSupervision, News, Verdict};
 use crate::checkpoint::{PendingCommit, Restored, Snapshot};
 use crate::id::Attempt;
 use crate::instance::{Cause, Failure, Report, Reports, Snapshots};

@@ -11,8 +11,8 @@ use crate::link::{Frame, Mailbox};
 use crate::runtime::{
     Assembly, CommitReport, Committers, ComponentSupervision, Deadline, Ending, Helpers, JobOrder,
     JobState, JobStatus, JobSupervision, Keeping, MakeStore, Making, Opened, Outcome, Place,
-    Recording, RecordingOrder, Refused, Settings, Shell, StorePlace, Verdict, WriterOrder, WriterReport,
-    Writing, state_of,
+    Recording, RecordingOrder, Refused, Settings, Shell, StorePlace, Verdict, WriterOrder,
+    WriterReport, Writing, state_of,
 };
 use crate::time::{Clock, ManualClock, Moment};
 use futures::future::BoxFuture;
@@ -179,8 +179,7 @@ impl Scheduler {
         };
         let state = Arc::new(state_of(&name, &graph));
         let clock = SeededClock::new(self.seed);
-        let settings =
-            Settings { key_groups, limits, clock: Arc::new(clock.clone()), delivery };
+        let settings = Settings { key_groups, limits, clock: Arc::new(clock.clone()), delivery };
         let mut assembly = match Assembly::new(graph, Arc::clone(&state), settings) {
             Ok(assembly) => assembly,
             Err((error, mut graph)) => {

@@ -1,6 +1,8 @@
 //! The encoding of manifests: what was written long ago is read, and nothing else is taken for one.
 
 use super::*;
+use crate::key::Key;
+use crate::state::State;
 
 /// One with something in every field, as it lies in `golden.swmf`.
 fn example() -> Manifest {
@@ -29,7 +31,7 @@ fn example() -> Manifest {
                 role: "operator".to_owned(),
                 parallelism: 4,
                 fields: Shape::Nothing,
-                keyed: None,
+                keyed: Some((<String as Key>::shape(), <Option<u64> as State>::shape())),
                 parts: vec![
                     PartManifest { part: Part::Instance(3), chain: Vec::new() },
                     PartManifest { part: Part::Group(127), chain: vec![base, delta] },

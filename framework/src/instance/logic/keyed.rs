@@ -1,10 +1,10 @@
 //! Logic with the state of keys.
 
 use super::{Finish, Logic};
-use crate::instance::{Kept, Restorer, Saver};
 use crate::component::{Context, Result};
 use crate::emitter::{Emitter, Trial};
 use crate::guard::catch_silently;
+use crate::instance::{Kept, Restorer, Saver};
 use crate::key::{KeySelector, key_hash};
 use crate::operator::KeyedOperator;
 use crate::state::{Cursor, Keyed, Table};

@@ -2,11 +2,11 @@
 
 use super::keyed::{Keys, Selecting};
 use super::{Finish, Logic};
-use crate::instance::{Kept, Restorer, Saver};
 use crate::component::{Context, Result};
 use crate::emitter::Emitter;
 use crate::event::Event;
 use crate::grouping::{Grouping, Target, Targets};
+use crate::instance::{Kept, Restorer, Saver};
 use crate::key::{KeySelector, key_hash};
 use crate::operator::{KeyedTwoInput, TwoInput};
 #[cfg(feature = "test-util")]

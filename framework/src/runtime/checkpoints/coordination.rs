@@ -174,7 +174,9 @@ impl Coordination {
     /// When it has something to do, if nothing happens before.
     pub(crate) fn next_time(&self) -> Option<Moment> {
         match &self.flight {
-            Some(flight) if flight.publishing.is_none() => Some(flight.begun + self.settings.timeout),
+            Some(flight) if flight.publishing.is_none() => {
+                Some(flight.begun + self.settings.timeout)
+            }
             Some(_) => None,
             None if self.is_open() => Some(self.due),
             None => None,
@@ -197,7 +199,8 @@ impl Coordination {
     /// Time has passed.
     pub(crate) fn on_time(&mut self, now: Moment) {
         let timeout = self.settings.timeout;
-        if self.flight.as_ref().is_some_and(|f| f.publishing.is_none() && f.begun + timeout <= now) {
+        if self.flight.as_ref().is_some_and(|f| f.publishing.is_none() && f.begun + timeout <= now)
+        {
             self.give_up("it was not complete in time", now);
         }
         if self.is_open() && self.due <= now {
@@ -295,7 +298,9 @@ impl Coordination {
 
     /// The store says what has become of a publication.
     pub(crate) fn on_published(&mut self, published: Result<Box<Manifest>, String>, now: Moment) {
-        let Some(flight) = self.flight.take_if(|flight| flight.publishing.is_some()) else { return };
+        let Some(flight) = self.flight.take_if(|flight| flight.publishing.is_some()) else {
+            return;
+        };
         match published {
             Ok(manifest) => {
                 let took = now.since(flight.begun);

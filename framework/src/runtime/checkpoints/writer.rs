@@ -1,7 +1,8 @@
 //! [`Writer`]: the thread that owns the store.
 
 use crate::checkpoint::{
-    CheckpointStore, Generation, Latest, Manifest, Restored, Retention, Segments, StoreError, Sweeper,
+    CheckpointStore, Generation, Latest, Manifest, Restored, Retention, Segments, StoreError,
+    Sweeper,
 };
 use crate::guard::catch;
 use crate::id::CheckpointId;
@@ -19,7 +20,10 @@ pub(crate) enum WriterOrder {
     /// What was put since the last publication is not needed.
     Discard,
     Publish(Box<Manifest>),
-    Read { region: usize, checkpoint: CheckpointId },
+    Read {
+        region: usize,
+        checkpoint: CheckpointId,
+    },
     Quit,
 }
 
@@ -122,7 +126,10 @@ impl Writing {
         };
         let Err(problem) = published else { return Ok(()) };
         if let Err(error) = self.store.reopen() {
-            return Err(format!("{problem}; and the store cannot be opened again: {}", line(&error)));
+            return Err(format!(
+                "{problem}; and the store cannot be opened again: {}",
+                line(&error)
+            ));
         }
         // The answer may have been lost, and not the checkpoint.
         match self.store.manifests() {

@@ -157,7 +157,8 @@ impl<K, S: Default> Table<K, S> {
         let slots = |hash: &u64| &self.groups[self.key_groups.of_hash(*hash).0 as usize].slots;
         let found = |hash: &&u64| slots(hash).iter_hash(within(**hash)).next().is_some();
         black_box(noted.iter().filter(found).count());
-        let first = |hash: &u64| slots(hash).iter_hash(within(*hash)).next().map(|slot| slot.stamp.0);
+        let first =
+            |hash: &u64| slots(hash).iter_hash(within(*hash)).next().map(|slot| slot.stamp.0);
         black_box(noted.iter().filter_map(first).fold(0, |sum, stamp| sum ^ stamp));
     }
 
@@ -220,8 +221,7 @@ impl<K, S: Default> Place<'_, K, S> {
     #[inline]
     pub(crate) fn with<R>(mut self, use_it: impl FnOnce(&K, &mut Keyed<S>) -> R) -> R {
         let Slot { key, stamp, state } = self.entry.get_mut();
-        let mut guard =
-            if self.is_new { Keyed::new() } else { Keyed::kept(std::mem::take(state)) };
+        let mut guard = if self.is_new { Keyed::new() } else { Keyed::kept(std::mem::take(state)) };
         let result = use_it(key, &mut guard);
         let (now, settled) = guard.settle();
         *state = now;
@@ -370,9 +370,8 @@ where
 }
 
 fn read_key<K: DeserializeOwned>(bytes: &[u8]) -> Result<K, SegmentError> {
-    rmp_serde::from_slice(bytes).map_err(|error| {
-        SegmentError::Key { key: format!("{bytes:02x?}"), source: error.into() }
-    })
+    rmp_serde::from_slice(bytes)
+        .map_err(|error| SegmentError::Key { key: format!("{bytes:02x?}"), source: error.into() })
 }
 
 /// A key for people.
