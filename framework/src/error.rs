@@ -116,6 +116,16 @@ pub enum Error {
         /// What the sink says.
         problem: String,
     },
+    /// There is no savepoint of this name.
+    #[error("there is no savepoint {name:?} of job {job:?}: {problem}")]
+    Savepoint {
+        /// The job's name.
+        job: String,
+        /// The savepoint's.
+        name: String,
+        /// Why not.
+        problem: String,
+    },
     /// The engine's own thread ended before the job did.
     #[error("the engine of job {job:?} died")]
     EngineDied {

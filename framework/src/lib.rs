@@ -110,7 +110,7 @@ pub use operator::{Fold, KeyedOperator, KeyedTwoInput, Operator, TwoInput};
 pub use restart::RestartStrategy;
 pub use runtime::{
     CheckpointCounts, ComponentTree, Engine, InstanceState, InstanceTree, JobHandle, JobRemote,
-    JobStatus, Outcome, SupervisionTree,
+    JobStatus, Outcome, SavedState, SupervisionTree,
 };
 pub use shape::{Change, Difference, Field, Shape, Variant};
 pub use sink::{

@@ -1,6 +1,7 @@
 //! [`Snapshot`]: one instance's part of a checkpoint, and [`RestoredComponent`]: what a component gets back.
 
 use super::manifest::{Part, PendingCommit};
+use super::recovery::Restored;
 use crate::id::CheckpointId;
 use crate::state::Shape;
 use serde_bytes::ByteBuf;
@@ -70,6 +71,19 @@ pub(crate) struct RestoredComponent {
 }
 
 impl RestoredComponent {
+    /// What a checkpoint holds of the component of this name.
+    pub(crate) fn of(restored: &Restored, name: &str) -> Option<Self> {
+        let component = restored.manifest.component(name)?;
+        let parts = restored.parts(name).map(|(part, chain)| (part, chain.to_vec()));
+        Some(Self {
+            checkpoint: restored.manifest.id,
+            parallelism: component.parallelism as usize,
+            fields: component.fields.clone(),
+            keyed: component.keyed.as_ref().map(|(_, state)| state.clone()),
+            parts: parts.collect(),
+        })
+    }
+
     /// The segments of a part, base first.
     pub(crate) fn chain(&self, part: Part) -> impl Iterator<Item = &[u8]> {
         self.parts.get(&part).into_iter().flatten().map(|bytes| &**bytes)

@@ -33,7 +33,9 @@ pub(crate) use logic::{
 pub(crate) use losses::Losses;
 pub(crate) use operator::OperatorMachine;
 pub(crate) use output::Outlets;
-pub(crate) use saving::{Kept, Restorer, Saver, Saving, Seating, Snapshots};
+pub(crate) use saving::{
+    Kept, Restorer, Saver, Saving, Seating, Snapshots, read_fields, read_keys,
+};
 pub(crate) use source::{FusedSource, SourceMachine, splits_of};
 
 use crate::component::{BoxError, Context, Fatal, OnError};

@@ -289,21 +289,13 @@ impl<'a> Restorer<'a> {
         S: Default + State,
     {
         let key_groups = self.saving.key_groups;
-        let mut table = Table::new(key_groups);
-        if let Some(restored) = &self.saving.restored {
-            let was = restored.keyed.as_ref().unwrap_or(&Shape::Nothing);
-            if *was != Shape::Nothing {
-                let reading = Reading::of(was).map_err(|differences| {
-                    let component = self.seating.component.to_string();
-                    StateError::Changed { component, differences }
-                })?;
-                for group in groups_of(key_groups, &self.seating) {
-                    table.restore(group, &reading, restored.chain(Part::Group(group.0)))?;
-                }
+        match &self.saving.restored {
+            None => Ok(Table::new(key_groups)),
+            Some(restored) => {
+                let groups = groups_of(key_groups, &self.seating);
+                read_table(self.seating.component.as_str(), restored, key_groups, groups)
             }
-            table.enter(epoch(restored.checkpoint));
         }
-        Ok(table)
     }
 
     /// Whether the component had finished already, and its watermark.
@@ -335,4 +327,57 @@ impl<'a> Restorer<'a> {
         };
         Ok((ended, position.map(read).transpose()?))
     }
+}
+
+/// The keys of some groups with their state.
+fn read_table<K, S>(
+    component: &str,
+    restored: &RestoredComponent,
+    key_groups: KeyGroups,
+    groups: impl Iterator<Item = KeyGroup>,
+) -> Result<Table<K, S>>
+where
+    K: Key + Serialize + DeserializeOwned,
+    S: Default + State,
+{
+    let mut table = Table::new(key_groups);
+    if let Some(was) = &restored.keyed {
+        let reading = Reading::of(was).map_err(|differences| StateError::Changed {
+            component: component.to_owned(),
+            differences,
+        })?;
+        for group in groups {
+            table.restore(group, &reading, restored.chain(Part::Group(group.0)))?;
+        }
+    }
+    table.enter(epoch(restored.checkpoint));
+    Ok(table)
+}
+
+/// All keys of a component with their state, in no order.
+pub(crate) fn read_keys<K, S>(
+    component: &str,
+    restored: &RestoredComponent,
+    key_groups: KeyGroups,
+) -> Result<Vec<(K, S)>>
+where
+    K: Key + Serialize + DeserializeOwned,
+    S: Default + State,
+{
+    let all = Seating { component: component.into(), index: 0, parallelism: 1 };
+    let groups = groups_of(key_groups, &all);
+    Ok(read_table(component, restored, key_groups, groups)?.into_entries().collect())
+}
+
+/// The fields of an instance that are marked `#[state]`.
+pub(crate) fn read_fields<C: Component>(
+    component: &str,
+    restored: &RestoredComponent,
+    index: usize,
+) -> Result<C::Saved> {
+    let part = restored.whole(Part::Instance(number(index)));
+    let part = part.ok_or_else(|| format!("{component:?} has no instance {index}"))?;
+    let InstanceState { fields, .. } = decode(part)?;
+    let fields = FieldReader::new(component, &restored.fields, &[&fields], Rescaling::WHOLE)?;
+    Ok(C::decode(&fields)?)
 }

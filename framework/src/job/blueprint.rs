@@ -32,6 +32,17 @@ pub(crate) trait Blueprint: Any + Send {
     /// What keeps it from reading what was kept before, in words.
     fn differences(&self, old: &Kept) -> Vec<String>;
 
+    /// Whether it can read again what it has read, if it is a source.
+    fn replays(&self) -> bool {
+        true
+    }
+
+    /// Into how many splits it falls with so many instances, if it is a source that is prepared.
+    fn splits(&self, parallelism: usize) -> Option<usize> {
+        let _ = parallelism;
+        None
+    }
+
     /// Called once before the first machine is made.
     fn prepare(&mut self) -> Result<()> {
         Ok(())
@@ -202,6 +213,14 @@ impl<S: Immediate + Clone, C: Steps<S::Out>> Blueprint for FusedBlueprint<S, C> 
         self.source.differences(old)
     }
 
+    fn replays(&self) -> bool {
+        self.source.replays()
+    }
+
+    fn splits(&self, parallelism: usize) -> Option<usize> {
+        Blueprint::splits(&self.source, parallelism)
+    }
+
     fn prepare(&mut self) -> Result<()> {
         self.source.prepare()
     }
@@ -334,6 +353,17 @@ impl<S: Source + Clone> Blueprint for SourceBlueprint<S> {
 
     fn differences(&self, old: &Kept) -> Vec<String> {
         Kept::differences::<S>(old)
+    }
+
+    fn replays(&self) -> bool {
+        self.source.replays()
+    }
+
+    fn splits(&self, parallelism: usize) -> Option<usize> {
+        Some(match self.splits {
+            Splits::PerInstance => parallelism,
+            Splits::Fixed(count) => count,
+        })
     }
 
     fn prepare(&mut self) -> Result<()> {

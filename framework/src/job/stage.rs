@@ -372,6 +372,24 @@ pub struct SinkStage {
 impl SinkStage {
     settings!();
 
+    /// Says what becomes of what the sink has prepared for a checkpoint, where
+    /// [commits](crate::Sink::commit) fail again and again: by default the job fails, and the next start tries
+    /// again. With [`OnError::Skip`] these events are left out for good, counted as dropped and logged, and
+    /// the job goes on.
+    ///
+    /// ```
+    /// use streamwork::prelude::*;
+    ///
+    /// let job = Job::new("lenient");
+    /// job.source(FromIter::new([1_u64])).sink(Collect::new()).on_commit_error(OnError::Skip);
+    /// assert!(Engine::new().run(job).is_ok());
+    /// ```
+    #[expect(clippy::must_use_candidate, reason = "the setting is in effect already")]
+    pub fn on_commit_error(self, on_error: OnError) -> Self {
+        self.edit(|node| node.on_commit_error = on_error);
+        self
+    }
+
     /// Says that what the sink does may be seen again, under
     /// [`Delivery::exactly_once`](crate::Delivery::exactly_once): without it a job is refused there whose
     /// sink is [`Repeating`](crate::Effect::Repeating). Elsewhere it changes nothing.

@@ -3,7 +3,7 @@
 use super::checkpoints::Committers;
 use super::placement::Placement;
 use super::state::{ComponentView, InstanceView, JobState};
-use crate::checkpoint::{ComponentManifest, Manifest, Restored, RestoredComponent};
+use crate::checkpoint::{ComponentManifest, Manifest, Part, Restored, RestoredComponent};
 use crate::component::{BoxError, Context, Split};
 use crate::grouping::Targets;
 use crate::id::{Attempt, InstanceId, LinkIndex};
@@ -172,6 +172,15 @@ impl Assembly {
                     let kept = Kept { fields: old.fields.clone(), keyed: old.keyed.clone() };
                     let differences = node.blueprint.differences(&kept);
                     words.extend(differences.iter().map(|words| format!("{name:?}: {words}")));
+                    let before =
+                        old.parts.iter().filter(|part| matches!(part.part, Part::Split(_))).count();
+                    let now = node.blueprint.splits(node.parallelism);
+                    words.extend(now.filter(|now| *now != before).map(|now| {
+                        format!(
+                            "{name:?} falls into {now} splits, and had {before}: give it the input, and \
+                             where it has a split for each instance the parallelism, that it had"
+                        )
+                    }));
                 }
             }
         }
@@ -205,7 +214,9 @@ impl Assembly {
                 graph.inputs(node).map(|e| graph.node(graph.edges[e].from).parallelism).sum();
             let before = graph.nodes[..node.0].iter().map(|node| node.parallelism).sum();
             let (streams, stream_of) = streams_into(graph, node);
-            let restored = making.restored.and_then(|r| restored_component(r, graph.node(node)));
+            let restored = making.restored.and_then(|restored| {
+                RestoredComponent::of(restored, graph.node(node).name.as_str())
+            });
             let restored = restored.map(Arc::new);
             let rebase = restored.as_ref().is_some_and(|restored| {
                 let kept = graph.node(node).blueprint.kept();
@@ -265,20 +276,6 @@ impl Assembly {
             inlets.insert(node, made);
         }
     }
-}
-
-/// What a checkpoint holds of a component.
-fn restored_component(restored: &Restored, node: &Node) -> Option<RestoredComponent> {
-    let name = node.name.as_str();
-    let component = restored.manifest.component(name)?;
-    let parts = restored.parts(name).map(|(part, chain)| (part, chain.to_vec()));
-    Some(RestoredComponent {
-        checkpoint: restored.manifest.id,
-        parallelism: component.parallelism as usize,
-        fields: component.fields.clone(),
-        keyed: component.keyed.as_ref().map(|(_, state)| state.clone()),
-        parts: parts.collect(),
-    })
 }
 
 /// The names of the streams that end in `node`, and for each of its links the place of its stream

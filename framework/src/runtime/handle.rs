@@ -1,10 +1,12 @@
 //! [`JobHandle`]: a job that runs, and [`Outcome`]: one that has ended.
 
 use super::actor::post;
+use super::keeping::Keeping;
+use super::saved_state::SavedState;
 use super::state::{JobState, Taken};
 use super::status::JobStatus;
 use super::supervision::Ending;
-use super::supervisor::JobSupervisor;
+use super::supervisor::{AskSavepoint, JobSupervisor};
 use super::tree::SupervisionTree;
 use crate::error::Error;
 use crate::id::{CheckpointId, ComponentName};
@@ -100,6 +102,30 @@ impl JobHandle {
     /// ```
     pub fn stop(&self) {
         post(&self.supervisor, Ending::Stop);
+    }
+
+    /// Takes a checkpoint that stays until it is deleted, and waits for it; blocks the thread. The job goes
+    /// on meanwhile. A later start goes on from it if [`Engine::restore_from`](crate::Engine::restore_from)
+    /// says so.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use streamwork::MemoryStore;
+    /// use streamwork::prelude::*;
+    ///
+    /// let job = Job::new("endless").delivery(Delivery::exactly_once(Duration::from_secs(60)));
+    /// job.source(FromIter::new(0_u64..)).sink(ForEach::new(|_| {})).may_repeat();
+    /// let handle = Engine::new().store(MemoryStore::new()).start(job).unwrap();
+    /// let savepoint = handle.savepoint("before-the-upgrade").unwrap();
+    /// handle.stop();
+    /// let outcome = handle.wait().unwrap();
+    /// assert!(outcome.checkpoints().last > Some(savepoint));
+    /// ```
+    ///
+    /// # Errors
+    /// The job takes no checkpoints, or is over; or this one failed.
+    pub fn savepoint(&self, name: &str) -> Result<CheckpointId, Error> {
+        savepoint(&self.state, &self.supervisor, name)
     }
 
     /// Ends the job now. As [`stop`](Self::stop), and once a job checkpoints, without one.
@@ -235,6 +261,14 @@ pub struct JobRemote {
 }
 
 impl JobRemote {
+    /// As [`JobHandle::savepoint`].
+    ///
+    /// # Errors
+    /// As [`JobHandle::savepoint`].
+    pub fn savepoint(&self, name: &str) -> Result<CheckpointId, Error> {
+        savepoint(&self.state, &self.supervisor, name)
+    }
+
     /// As [`JobHandle::drain`].
     pub fn drain(&self) {
         post(&self.supervisor, Ending::Drain);
@@ -330,6 +364,22 @@ impl fmt::Debug for JobRemote {
     }
 }
 
+fn savepoint(
+    state: &JobState,
+    supervisor: &Addr<JobSupervisor>,
+    name: &str,
+) -> Result<CheckpointId, Error> {
+    let (asked, answer) = oneshot::channel();
+    post(supervisor, AskSavepoint { name: name.to_owned(), asked });
+    let answer = block_on(answer).unwrap_or_else(|oneshot::Canceled| {
+        let takes = state.checkpoints().keeping.is_some();
+        let why = if takes { "the job is over" } else { "the job takes no checkpoints" };
+        Err(why.to_owned())
+    });
+    let (job, name) = (state.name.clone(), name.to_owned());
+    answer.map_err(|problem| Error::Savepoint { job, name, problem })
+}
+
 async fn ended(
     state: Arc<JobState>,
     end: oneshot::Receiver<Result<Outcome, Error>>,
@@ -417,9 +467,9 @@ impl Outcome {
         let gone = left_out + total.applied + failed;
         let taken = state.checkpoints();
         // What has a checkpoint behind it comes again at the next start, or has come again already.
-        let dropped = match taken.by_delivery {
-            true => state.left_out(),
-            false => (total.emitted + total.copies + total.expanded).saturating_sub(gone),
+        let dropped = match taken.keeping {
+            Some(_) => state.left_out(),
+            None => (total.emitted + total.copies + total.expanded).saturating_sub(gone),
         };
         let (tree, steps) = (state.tree(), state.steps());
         Self { tree, steps, events_in, events_out, dropped, total, taken }
@@ -453,6 +503,19 @@ impl Outcome {
     #[must_use]
     pub fn dropped(&self) -> u64 {
         self.dropped
+    }
+
+    /// What the last checkpoint holds, also that of an earlier run of a job that has finished; `None` if the
+    /// job takes none, or took none. It is read again each time that this is called, so a job that was
+    /// started since must not be using the data directory. [`SavedState`] has an example.
+    ///
+    /// # Errors
+    /// As [`Engine::start`](crate::Engine::start) of a job that goes on from it.
+    pub fn saved_state(&self) -> Result<Option<SavedState>, Error> {
+        let Some(keeping) = &self.taken.keeping else { return Ok(None) };
+        let keeping = Keeping { fresh: false, wanted: None, ..keeping.clone() };
+        let (_, restored) = keeping.open(&self.tree.job)?;
+        Ok(restored.map(SavedState::new))
     }
 
     /// The checkpoints that it took.

@@ -10,6 +10,7 @@ mod keeping;
 mod opened;
 mod placement;
 mod recording;
+mod saved_state;
 mod start;
 mod state;
 mod status;
@@ -19,6 +20,7 @@ mod tree;
 
 pub use engine::Engine;
 pub use handle::{CheckpointCounts, JobHandle, JobRemote, Outcome};
+pub use saved_state::SavedState;
 pub use status::JobStatus;
 pub use tree::{ComponentTree, InstanceState, InstanceTree, SupervisionTree};
 

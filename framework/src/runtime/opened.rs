@@ -46,7 +46,7 @@ impl Opened {
         let mut committers = assembly.committers();
         settle(job, restored.as_ref().map(|restored| &restored.manifest), &mut committers)?;
         let from = restored.as_ref().map(|restored| restored.manifest.id);
-        state.begin_checkpoints(keeping.place.to_string(), from);
+        state.begin_checkpoints(keeping.clone(), from);
         Ok(Self { writing, committers, restored, settings, next })
     }
 

@@ -2,7 +2,7 @@
 
 use super::actor::post;
 use super::actors::Actors;
-use super::assembly::{Assembly, Making, Settings, state_of};
+use super::assembly::{Assembly, Making, Settings};
 use super::checkpoints::{CommitThread, Retry, Writer};
 use super::handle::Outcome;
 use super::keeping::Keeping;
@@ -19,7 +19,6 @@ use crate::id::Attempt;
 use crate::instance::Cause;
 use crate::job::{Checkpoints, Graph};
 use crate::restart::RestartStrategy;
-use crate::time::Clock;
 use actix::{Actor, Addr, Arbiter, AsyncContext};
 use futures::channel::oneshot;
 use std::cell::RefCell;
@@ -193,7 +192,7 @@ impl Start {
         tracing::info!(
             job = self.state.name,
             %run,
-            data_directory = self.state.checkpoints().place.as_deref().unwrap_or("none"),
+            data_directory = self.state.place_of_checkpoints(),
             restored,
             delivery = %self.settings.delivery,
             page = "off",

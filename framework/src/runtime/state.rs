@@ -1,6 +1,7 @@
 //! What is known of a running job: shared, so that it can be read at any time from any thread.
 
 use super::checkpoints::Costs;
+use super::keeping::Keeping;
 use super::status::JobStatus;
 use super::tree::{ComponentTree, InstanceState, InstanceTree, SupervisionTree};
 use crate::component::OnError;
@@ -104,10 +105,8 @@ pub(crate) struct JobState {
 /// The checkpoints of a job so far.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Taken {
-    /// Whether the job takes any.
-    pub(crate) by_delivery: bool,
-    /// Where they are kept.
-    pub(crate) place: Option<String>,
+    /// Where they are kept; `None` if the job takes none.
+    pub(crate) keeping: Option<Keeping>,
     pub(crate) costs: Costs,
     /// The last one.
     pub(crate) last: Option<CheckpointId>,
@@ -161,11 +160,17 @@ impl JobState {
         self.checkpoints.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
+    /// Where the job keeps checkpoints, in words.
+    pub(crate) fn place_of_checkpoints(&self) -> String {
+        let keeping = self.checkpoints().keeping;
+        keeping.map_or_else(|| "none".to_owned(), |keeping| keeping.place.to_string())
+    }
+
     /// The job takes checkpoints, and goes on from this one.
-    pub(crate) fn begin_checkpoints(&self, place: String, restored: Option<CheckpointId>) {
+    pub(crate) fn begin_checkpoints(&self, keeping: Keeping, restored: Option<CheckpointId>) {
         let mut taken = self.checkpoints.lock().unwrap_or_else(PoisonError::into_inner);
-        let place = Some(place);
-        *taken = Taken { by_delivery: true, place, restored, last: restored, ..Taken::default() };
+        let keeping = Some(keeping);
+        *taken = Taken { keeping, restored, last: restored, ..Taken::default() };
     }
 
     pub(crate) fn set_checkpoints(&self, costs: Costs, last: Option<CheckpointId>) {

@@ -38,12 +38,10 @@ impl Handle {
         Ok(rmp_serde::from_slice(&self.0)?)
     }
 
-    #[cfg_attr(not(test), expect(dead_code, reason = "an engine that takes checkpoints reads it"))]
     pub(crate) fn from_bytes(bytes: Vec<u8>) -> Self {
         Self(bytes)
     }
 
-    #[cfg_attr(not(test), expect(dead_code, reason = "an engine that takes checkpoints writes it"))]
     pub(crate) fn into_bytes(self) -> Vec<u8> {
         self.0
     }

@@ -39,6 +39,17 @@ pub enum Problem {
         /// The delivery.
         delivery: String,
     },
+    /// A source that cannot go back to where a checkpoint has it.
+    #[error(
+        "its delivery is {delivery}, and the source {name:?} cannot read again what it has read: use one \
+         with a position, such as `Lines` of a file, or `Delivery::at_most_once`"
+    )]
+    CannotReplay {
+        /// The source.
+        name: ComponentName,
+        /// The delivery.
+        delivery: String,
+    },
     /// A component without a name.
     #[error("its {role} has an empty name: give it one with `.named(\"..\")`")]
     Unnamed {
@@ -215,6 +226,13 @@ pub(super) fn check(job: &Job, graph: &Graph) -> Vec<Problem> {
         problems.push(Problem::NoFrames);
     }
     check_graph(graph, job.key_groups, &mut problems);
+    if job.delivery.checkpoints().is_some() {
+        let lost = graph.nodes.iter().filter(|node| !node.blueprint.replays());
+        problems.extend(lost.map(|node| Problem::CannotReplay {
+            name: node.name.clone(),
+            delivery: job.delivery.to_string(),
+        }));
+    }
     if matches!(job.delivery, Delivery::ExactlyOnce(_)) {
         repeating_sinks(graph, &mut problems);
     }

@@ -77,6 +77,9 @@ impl<K, S> Group<K, S> {
     }
 }
 
+/// Keys that are fetched at once.
+const AT_ONCE: usize = 64;
+
 /// Keys with their state, found by the key's stable hash, in key groups.
 ///
 /// What is written for a checkpoint is decided by *epochs*. The epoch is the number of the last barrier
@@ -102,8 +105,6 @@ pub(crate) struct Cursor {
 impl<K, S: Default> Table<K, S> {
     /// Bytes that stay in a near cache.
     const NEAR: usize = 256 << 10;
-    /// Keys that are fetched at once.
-    const AT_ONCE: usize = 64;
 
     /// A table whose keys are never saved: one group does.
     pub(crate) fn volatile() -> Self {
@@ -147,7 +148,7 @@ impl<K, S: Default> Table<K, S> {
     /// them together, and not for one after the other.
     pub(crate) fn fetch(&self, hashes: impl Iterator<Item = u64>) {
         // Three short loops: the less is done between two accesses, the more of them are under way.
-        let mut noted = [0; Self::AT_ONCE];
+        let mut noted = [0; AT_ONCE];
         let mut count = 0;
         for (note, hash) in noted.iter_mut().zip(hashes) {
             *note = hash;
@@ -177,6 +178,11 @@ impl<K, S: Default> Table<K, S> {
     #[cfg(any(test, feature = "test-util"))]
     pub(crate) fn len(&self) -> usize {
         self.groups.iter().map(|group| group.slots.len()).sum()
+    }
+
+    /// All keys with their state, in no order.
+    pub(crate) fn into_entries(self) -> impl Iterator<Item = (K, S)> {
+        self.groups.into_iter().flat_map(|group| group.slots).map(|slot| (slot.key, slot.state))
     }
 
     /// Calls `use_it` with the next key of a walk and its state, and forgets the key if it has none after
