@@ -1,6 +1,6 @@
 //! [`Channel`]: a named, typed output of a component beside its stream.
 
-use crate::event::Event;
+use crate::event::{DeadLetter, Event};
 use std::any::{TypeId, type_name};
 use std::fmt;
 use std::marker::PhantomData;
@@ -80,6 +80,9 @@ impl<T: Event> Channel<T> {
         ChannelInfo { name: self.name, type_id: TypeId::of::<T>, type_name: type_name::<T> }
     }
 }
+
+/// Where every component may emit what it has failed at.
+pub(crate) const DEAD_LETTERS: Channel<DeadLetter> = Channel::new("dead letters");
 
 impl<T> Clone for Channel<T> {
     fn clone(&self) -> Self {

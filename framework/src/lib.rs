@@ -94,7 +94,9 @@ pub use component::{
 };
 pub use emitter::{ChannelEmitter, Emitter};
 pub use error::Error;
-pub use event::{Event, Nothing, Storable};
+#[doc(hidden)]
+pub use event::encode_event;
+pub use event::{DeadLetter, Event, Nothing, Storable};
 pub use grouping::{All, Direct, Fields, Forward, Global, Grouping, Shuffle};
 pub use id::{CheckpointId, ComponentName, InstanceId};
 pub use instance::{Cause, Failure, UserError};

@@ -10,8 +10,8 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 use streamwork::{
-    CheckpointId, ComponentManifest, DataDir, Manifest, ManifestKind, Part, PartManifest,
-    PendingCommit, SegmentId, SegmentRef, Shape,
+    CheckpointId, ComponentManifest, DataDir, Key, Manifest, ManifestKind, Part, PartManifest,
+    PendingCommit, SegmentId, SegmentRef, Shape, State,
 };
 use temp::TempDir;
 
@@ -33,14 +33,15 @@ fn manifest(id: CheckpointId, kind: ManifestKind) -> Manifest {
             name: "counter".to_owned(),
             role: "operator".to_owned(),
             parallelism: 2,
-            key: Some("String".to_owned()),
-            state: Shape::Nothing,
+            fields: Shape::Nothing,
+            keyed: Some((<String as Key>::shape(), <u64 as State>::shape())),
             parts: vec![PartManifest { part: Part::Group(3), chain: vec![reference] }],
         }],
         commits: vec![PendingCommit {
             checkpoint: id,
             component: "files".to_owned(),
             instance: 1,
+            events: 3,
             handle: serde_bytes::ByteBuf::from(vec![1]),
         }],
     }

@@ -210,6 +210,15 @@ fn event_impl(event: &Event<'_>) -> TokenStream {
             }
         }
     });
+    // What is generic may be asked for where its parameter cannot be stored.
+    let is_plain = generics.type_params().next().is_none();
+    let encoded = (!local && is_plain).then(|| {
+        quote! {
+            fn encoded(&self) -> ::core::option::Option<::std::vec::Vec<u8>> {
+                #krate::encode_event(self)
+            }
+        }
+    });
     let storable = (!local).then(|| {
         let bounded = bounds::with(generics, types, &quote!(#movable + #krate::Storable));
         let (impl_generics, ty_generics, where_clause) = bounded.split_for_impl();
@@ -227,6 +236,7 @@ fn event_impl(event: &Event<'_>) -> TokenStream {
         impl #impl_generics #krate::Event for #ident #ty_generics #where_clause {
             #weight
             #time
+            #encoded
         }
         #storable
     }
@@ -410,7 +420,11 @@ mod tests {
         );
         let expected = quote! {
             #[automatically_derived]
-            impl ::streamwork::Event for Change {}
+            impl ::streamwork::Event for Change {
+                fn encoded(&self) -> ::core::option::Option<::std::vec::Vec<u8>> {
+                    ::streamwork::encode_event(self)
+                }
+            }
             const _: () = {
                 fn storable<T: ::streamwork::Storable>() {}
                 fn _assertion() { storable::<Change>() }

@@ -115,10 +115,10 @@ fn a_job_that_is_killed_anywhere_goes_on_where_it_was() {
 fn a_store_that_fails_for_a_while_costs_checkpoints_and_no_event() {
     for seed in 0..40 {
         let got = Collect::new();
-        let store = FaultyStore::failing(MemoryStore::new(), seed + 1..seed + 14);
+        let store = FaultyStore::failing(MemoryStore::new(), seed % 20 + 1..seed % 20 + 14);
         let outcome = Scheduler::seeded(seed).store(store.clone()).run(job(&got, None)).unwrap();
         assert_eq!(outcome.status(), JobStatus::Finished, "seed {seed}");
-        assert!(store.writes() > seed, "seed {seed}: {} writes", store.writes());
+        assert!(store.writes() > seed % 20, "seed {seed}: {} writes", store.writes());
         let seen = sorted(&got);
         assert!(seen == expected(), "seed {seed}: {} results", seen.len());
     }

@@ -129,11 +129,18 @@ pub trait Component: Send + 'static {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum OnError {
-    /// The event is left out, counted as failed and logged, and the job goes on.
+    /// The event is left out, counted as failed and logged, and the job goes on. With checkpoints, when it was
+    /// tried three times, each time with the state of the last checkpoint; closures on edges are not tried
+    /// again.
     #[default]
     Skip,
-    /// The job fails with it.
+    /// The job fails with it. With checkpoints, when the event was tried three times.
     Fail,
+    /// As [`Skip`](Self::Skip), and what failed goes to the stage's `dead_letters()`. [`DeadLetter`] has an
+    /// example.
+    ///
+    /// [`DeadLetter`]: crate::DeadLetter
+    DeadLetter,
 }
 
 /// Where an instance stands: handed to `setup` before its first event.

@@ -1,6 +1,11 @@
 //! [`Event`]: what flows through a job.
 
+mod dead_letter;
+mod encoded;
 mod weight;
+
+pub use dead_letter::DeadLetter;
+pub use encoded::encode_event;
 
 use crate::time::EventTime;
 use serde::Serialize;
@@ -48,6 +53,13 @@ pub trait Event: Clone + Send + 'static {
     fn time(&self) -> Option<EventTime> {
         None
     }
+
+    /// The event as bytes, by which it is known again and kept; `None` if it is never stored. The derive
+    /// writes it.
+    #[doc(hidden)]
+    fn encoded(&self) -> Option<Vec<u8>> {
+        None
+    }
 }
 
 /// An event that can be stored or sent: every type that serde can write and read back.
@@ -84,4 +96,8 @@ impl<T: Serialize + DeserializeOwned> Storable for T {}
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub enum Nothing {}
 
-impl Event for Nothing {}
+impl Event for Nothing {
+    fn encoded(&self) -> Option<Vec<u8>> {
+        match *self {}
+    }
+}

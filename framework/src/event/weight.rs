@@ -1,20 +1,39 @@
 //! The standard library's types as events, with their weight on the heap.
 
 use super::Event;
+use super::encoded::{encode_event, header, list};
 use std::collections::{BTreeMap, HashMap};
 use std::hash::{BuildHasher, Hash};
 use std::sync::Arc;
 
 macro_rules! plain {
-    ($($t:ty),* $(,)?) => { $(impl Event for $t {})* };
+    ($($t:ty),* $(,)?) => {
+        $(impl Event for $t {
+            fn encoded(&self) -> Option<Vec<u8>> {
+                encode_event(self)
+            }
+        })*
+    };
 }
 
 plain!((), bool, char, u8, u16, u32, u64, u128, usize, i8, i16, i32, i64, i128, isize, f32, f64);
-plain!(std::time::Duration, uuid::Uuid, crate::time::EventTime, crate::time::Moment, &'static str);
+plain!(std::time::Duration, crate::time::EventTime, &'static str);
+
+impl Event for crate::time::Moment {}
+
+impl Event for uuid::Uuid {
+    fn encoded(&self) -> Option<Vec<u8>> {
+        encode_event(self.as_bytes())
+    }
+}
 
 impl Event for String {
     fn weight(&self) -> usize {
         size_of::<Self>() + self.capacity()
+    }
+
+    fn encoded(&self) -> Option<Vec<u8>> {
+        encode_event(self)
     }
 }
 
@@ -26,11 +45,19 @@ impl<T: Event> Event for Vec<T> {
     fn weight(&self) -> usize {
         size_of::<Self>() + each(self)
     }
+
+    fn encoded(&self) -> Option<Vec<u8>> {
+        list(self.iter())
+    }
 }
 
 impl<T: Event> Event for Box<T> {
     fn weight(&self) -> usize {
         size_of::<Self>() + (**self).weight()
+    }
+
+    fn encoded(&self) -> Option<Vec<u8>> {
+        (**self).encoded()
     }
 }
 
@@ -39,11 +66,19 @@ impl<T: Event + Sync> Event for Arc<T> {
     fn weight(&self) -> usize {
         size_of::<Self>() + (**self).weight()
     }
+
+    fn encoded(&self) -> Option<Vec<u8>> {
+        (**self).encoded()
+    }
 }
 
 impl Event for Arc<str> {
     fn weight(&self) -> usize {
         size_of::<Self>() + self.len()
+    }
+
+    fn encoded(&self) -> Option<Vec<u8>> {
+        encode_event(&**self)
     }
 }
 
@@ -52,11 +87,22 @@ impl<T: Event> Event for Option<T> {
         let inner = self.as_ref().map_or(0, |x| x.weight().saturating_sub(size_of::<T>()));
         size_of::<Self>() + inner
     }
+
+    fn encoded(&self) -> Option<Vec<u8>> {
+        match self {
+            Some(event) => event.encoded(),
+            None => encode_event(&()),
+        }
+    }
 }
 
 impl<T: Event, const N: usize> Event for [T; N] {
     fn weight(&self) -> usize {
         each(self)
+    }
+
+    fn encoded(&self) -> Option<Vec<u8>> {
+        list(self.iter())
     }
 }
 
@@ -85,6 +131,13 @@ macro_rules! tuple {
                 let ($($name,)+) = self;
                 let heap = 0 $(+ $name.weight().saturating_sub(size_of::<$name>()))+;
                 size_of::<Self>() + heap
+            }
+
+            fn encoded(&self) -> Option<Vec<u8>> {
+                #[expect(non_snake_case, reason = "the type's name serves as the variable's")]
+                let ($($name,)+) = self;
+                let parts = [$($name.encoded()?),+];
+                Some([&[header(parts.len()), parts.concat()][..]].concat().concat())
             }
         }
     };

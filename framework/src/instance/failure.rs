@@ -107,6 +107,12 @@ impl UserError {
         Self { text, error: Arc::new(error) }
     }
 
+    /// One of which only the text is known any more.
+    pub(crate) fn known(text: String) -> Self {
+        let error = Arc::new(BoxError::from(text.clone()));
+        Self { text, error }
+    }
+
     /// The error with what it came from, on one line.
     fn line(error: &(dyn std::error::Error + 'static)) -> String {
         let chain = std::iter::successors(Some(error), |error| (**error).source());

@@ -12,6 +12,7 @@ mod failure;
 mod logic;
 mod losses;
 mod meter;
+mod offences;
 mod operator;
 mod output;
 mod pacer;
@@ -31,6 +32,7 @@ pub(crate) use logic::{
     TwoInputLogic,
 };
 pub(crate) use losses::Losses;
+pub(crate) use offences::Offences;
 pub(crate) use operator::OperatorMachine;
 pub(crate) use output::Outlets;
 pub(crate) use saving::{
@@ -84,6 +86,8 @@ pub(crate) enum Comeback {
     AtPosition,
     /// At the last checkpoint, with everything that it is connected with.
     AtCheckpoint,
+    /// As that, since it has failed at an event that it is known to fail at, and that is left out in the end.
+    Known,
 }
 
 impl fmt::Display for Comeback {
@@ -91,7 +95,7 @@ impl fmt::Display for Comeback {
         f.write_str(match self {
             Self::Fresh => "fresh",
             Self::AtPosition => "at its position",
-            Self::AtCheckpoint => "at the last checkpoint",
+            Self::AtCheckpoint | Self::Known => "at the last checkpoint",
         })
     }
 }
@@ -110,7 +114,10 @@ pub(crate) struct Seat {
     pub(crate) pace: Arc<Pace>,
     pub(crate) control: Arc<ControlCell>,
     pub(crate) counters: Arc<Counters>,
-    pub(crate) on_error: OnError,
+    /// As the user said it; `None` as the delivery has it.
+    pub(crate) on_error: Option<OnError>,
+    /// What the component has failed at.
+    pub(crate) offences: Arc<Offences>,
     /// The names of the streams that end here, and for each link which of them it belongs to.
     pub(crate) streams: Arc<[Arc<str>]>,
     pub(crate) stream_of: Arc<[usize]>,
@@ -122,7 +129,7 @@ pub(crate) struct Seat {
 impl Seat {
     /// Whether a read is left out for this error, and the job goes on.
     fn skips_read(&self, error: &BoxError) -> bool {
-        self.on_error == OnError::Skip && !Fatal::is(&**error)
+        self.on_error != Some(OnError::Fail) && !Fatal::is(&**error)
     }
 
     /// Whether an event is left out for this error, and the job goes on. With checkpoints it is first tried

@@ -2,7 +2,7 @@
 
 use super::{Report, Reports, Seat};
 use crate::checkpoint::Barrier;
-use crate::component::{Context, OnError, Split};
+use crate::component::{Context, Split};
 use crate::id::{Attempt, CheckpointId, InstanceId, LinkIndex};
 use crate::link::{Control, Frame, LinkLimits, LinkSender, LinkState, Mailbox, Pace};
 use crate::metrics::Counters;
@@ -96,7 +96,8 @@ pub(super) fn seat(component: &str, links: usize, clock: &ManualClock, notes: &A
         pace: Arc::default(),
         control: Arc::default(),
         counters: Arc::default(),
-        on_error: OnError::Skip,
+        on_error: None,
+        offences: Arc::default(),
         streams: [Arc::from("bench")].into(),
         stream_of: vec![0; links].into(),
         reports: Arc::clone(notes) as Arc<dyn Reports>,

@@ -36,7 +36,8 @@ pub(crate) struct Node {
     pub(crate) parallelism: usize,
     pub(crate) role: Role,
     pub(crate) blocking: bool,
-    pub(crate) on_error: OnError,
+    /// As it was said; `None` as the delivery has it.
+    pub(crate) on_error: Option<OnError>,
     /// What becomes of what it has prepared and cannot commit.
     pub(crate) on_commit_error: OnError,
     /// Those that it declares.

@@ -5,9 +5,9 @@ use super::blueprint::{Blueprint, EdgeBlueprint, LogicBlueprint, SourceBlueprint
 use super::graph::{Edge, Node, NodeId, Origin, Role, StreamId};
 use super::stream::sealed::Sealed;
 use super::stream::{IntoStream, Stream};
-use crate::channel::{Channel, ChannelInfo};
+use crate::channel::{Channel, ChannelInfo, DEAD_LETTERS};
 use crate::component::{Component, Context, OnError};
-use crate::event::Event;
+use crate::event::{DeadLetter, Event};
 use crate::instance::OperatorLogic;
 use crate::operator::Operator;
 use crate::sink::{Effect, Sink};
@@ -96,7 +96,7 @@ impl NewNode {
             parallelism: self.parallelism,
             role: self.role,
             blocking: self.blocking,
-            on_error: OnError::default(),
+            on_error: None,
             on_commit_error: OnError::Fail,
             channels: self.channels,
             rate: None,
@@ -214,6 +214,14 @@ impl SharedGraph {
 
 macro_rules! settings {
     () => {
+        /// The events that were left out since the component failed at them, if
+        /// [`on_error`](Self::on_error) is [`OnError::DeadLetter`]. [`DeadLetter`] has an example.
+        pub fn dead_letters(&self) -> Stream<DeadLetter> {
+            let (graph, node) = self.place();
+            let id = graph.channel_stream(node, DEAD_LETTERS);
+            Stream::new(graph, id)
+        }
+
         /// Sets the number of instances. Without it a component has as many as
         /// [`Component::parallelism`](crate::Component::parallelism) says. With 0 the job is refused.
         pub fn parallelism(self, instances: usize) -> Self {
@@ -230,7 +238,7 @@ macro_rules! settings {
         /// Says what becomes of an event that the component returns an error for; of a source, of a read
         /// that failed. [`OnError`] has an example. A panic is not an error: it rebuilds the instance.
         pub fn on_error(self, on_error: OnError) -> Self {
-            self.edit(|node| node.on_error = on_error);
+            self.edit(|node| node.on_error = Some(on_error));
             self
         }
     };
@@ -274,6 +282,10 @@ impl<T: Event> Stage<T> {
     settings!();
     channel!();
 
+    fn place(&self) -> (SharedGraph, NodeId) {
+        (self.stream.graph.clone(), self.node)
+    }
+
     fn edit(&self, change: impl FnOnce(&mut Node)) {
         self.stream.graph.edit(self.node, change);
     }
@@ -314,6 +326,10 @@ pub struct SourceStage<S: Source> {
 impl<S: Source> SourceStage<S> {
     settings!();
     channel!();
+
+    fn place(&self) -> (SharedGraph, NodeId) {
+        (self.stream.graph.clone(), self.node)
+    }
 
     /// Holds the source to this many events a second, over all its instances. What it missed because
     /// it was blocked is made up for by a tenth of a second at most.
@@ -371,6 +387,10 @@ pub struct SinkStage {
 
 impl SinkStage {
     settings!();
+
+    fn place(&self) -> (SharedGraph, NodeId) {
+        (self.graph.clone(), self.node)
+    }
 
     /// Says what becomes of what the sink has prepared for a checkpoint, where
     /// [commits](crate::Sink::commit) fail again and again: by default the job fails, and the next start tries

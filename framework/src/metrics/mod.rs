@@ -93,6 +93,8 @@ counters! {
     applied,
     /// Lost to an error or a panic of user code; of a source, reads that failed.
     failed,
+    /// Of those that failed, what was given to the dead letters.
+    dead,
     /// Dropped unprocessed by a stop, a kill or a failed job.
     discarded,
     /// Of an earlier attempt, and dropped for it.

@@ -8,7 +8,9 @@ use crate::component::{BoxError, Context, Split};
 use crate::grouping::Targets;
 use crate::id::{Attempt, InstanceId, LinkIndex};
 use crate::instance::{Kept, Machine, Reports, Saving, Seat, Sending, Snapshots};
-use crate::job::{Connection, Delivery, Edge, Graph, Node, NodeId, Origin, Outputs, StreamId};
+use crate::job::{
+    Connection, Delivery, Edge, Graph, Node, NodeId, Origin, Outputs, Role, StreamId,
+};
 use crate::key::KeyGroups;
 use crate::link::{LinkLimits, LinkSender, LinkState, Mailbox, Pace};
 use crate::time::Clock;
@@ -78,7 +80,9 @@ pub(crate) fn state_of(job: &str, graph: &Graph) -> JobState {
     let components = graph.ids().zip(&graph.nodes).map(|(id, node)| ComponentView {
         name: node.name.clone(),
         role: node.role,
-        last: graph.outputs(id).next().is_none(),
+        // Also one whose dead letters are read.
+        last: node.role == Role::Sink || graph.outputs(id).next().is_none(),
+        offences: Arc::default(),
         on_commit_error: node.on_commit_error,
         region: regions[id.0],
         instances: (0..node.parallelism)
@@ -259,6 +263,7 @@ impl Assembly {
                     control: view.renew_control(),
                     counters: Arc::clone(&view.counters),
                     on_error: graph.node(node).on_error,
+                    offences: Arc::clone(&state.components[node.0].offences),
                     streams: Arc::clone(&streams),
                     stream_of: Arc::clone(&stream_of),
                     reports: Arc::clone(&reports),

@@ -6,7 +6,7 @@ use super::status::JobStatus;
 use super::tree::{ComponentTree, InstanceState, InstanceTree, SupervisionTree};
 use crate::component::OnError;
 use crate::id::{CheckpointId, ComponentName, InstanceId};
-use crate::instance::ControlCell;
+use crate::instance::{ControlCell, Offences};
 use crate::job::Role;
 use crate::metrics::{Counters, Counts, StepCounts};
 use crate::step::StepInfo;
@@ -79,6 +79,8 @@ pub(crate) struct ComponentView {
     pub(crate) last: bool,
     /// What becomes of what it has prepared and cannot commit.
     pub(crate) on_commit_error: OnError,
+    /// What it has failed at.
+    pub(crate) offences: Arc<Offences>,
     /// Which components it is connected with: they go back to a checkpoint together.
     pub(crate) region: usize,
     pub(crate) instances: Vec<Arc<InstanceView>>,

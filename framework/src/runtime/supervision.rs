@@ -5,7 +5,7 @@ use super::state::{ComponentView, JobState};
 use super::status::JobStatus;
 use super::tree::InstanceState;
 use crate::id::{Attempt, InstanceId};
-use crate::instance::{Cause, Command, Failure, Report};
+use crate::instance::{Cause, Comeback, Command, Failure, Report};
 use crate::job::Role;
 use crate::restart::{Budget, Decision, RestartStrategy};
 use crate::time::Moment;
@@ -31,7 +31,8 @@ pub(crate) enum News {
     /// One has come back after a failure.
     Restarted,
     /// One has failed: what it is connected with goes back to the last checkpoint.
-    Broken(Failure),
+    /// `known`: at an event that is left out in the end, so that it does not count as a restart.
+    Broken { failure: Failure, known: bool },
     /// All instances of a source are at the end of their data.
     Exhausted,
     /// An instance is lost, and the job with it.
@@ -125,9 +126,9 @@ impl ComponentSupervision {
                     Verdict::Fine
                 }
             }
-            Report::Broken(failure, _) if self.rewinds => {
+            Report::Broken(failure, comeback) if self.rewinds => {
                 view.set_failure(InstanceState::Restarting, failure.cause.to_string());
-                Verdict::Tell(News::Broken(failure))
+                Verdict::Tell(News::Broken { failure, known: comeback == Comeback::Known })
             }
             Report::Broken(failure, comeback) => {
                 match self.instances[instance].budget.spend(&self.strategy, now) {
@@ -315,7 +316,7 @@ impl JobSupervision {
                 self.on_set_up(component);
             }
             News::Restarted => {}
-            News::Broken(failure) => self.on_broken(component, failure, now),
+            News::Broken { failure, known } => self.on_broken(component, failure, known, now),
             News::Exhausted => {
                 standing.exhausted = true;
                 if self.of_role(true).all(|(_, source)| source.exhausted) {
@@ -347,7 +348,7 @@ impl JobSupervision {
     }
 
     /// Something in a region has failed. All of it is one failure, until the region has gone back.
-    fn on_broken(&mut self, component: usize, failure: Failure, now: Moment) {
+    fn on_broken(&mut self, component: usize, failure: Failure, known: bool, now: Moment) {
         if !self.state.status().is_running() && self.state.status() != JobStatus::Stopping {
             return;
         }
@@ -356,7 +357,11 @@ impl JobSupervision {
         if *phase == RegionPhase::Failed {
             return;
         }
-        match budget.spend(&self.strategy, now) {
+        let decision = match known {
+            true => Decision::RestartAfter(self.strategy.pause),
+            false => budget.spend(&self.strategy, now),
+        };
+        match decision {
             Decision::GiveUp => self.fail(component, failure, true),
             Decision::RestartAfter(after) => {
                 *phase = RegionPhase::Failed;

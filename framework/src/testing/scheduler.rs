@@ -122,7 +122,7 @@ impl Scheduler {
     ///     job.source(Generator::indexed(|n| n).events(1_000)).sink(got.clone());
     ///     job
     /// };
-    /// let killed = Scheduler::seeded(1).store(store.clone()).kill_after(300).run(job()).unwrap();
+    /// let killed = Scheduler::seeded(1).store(store.clone()).kill_after(60).run(job()).unwrap();
     /// assert_eq!(killed.status(), JobStatus::Killed);
     /// let outcome = Scheduler::seeded(2).store(store).run(job()).unwrap();
     /// assert_eq!(outcome.status(), JobStatus::Finished);

@@ -28,8 +28,8 @@ fn manifest(checkpoint: u64) -> Manifest {
         name: "counter".to_owned(),
         role: "operator".to_owned(),
         parallelism: 1,
-        key: None,
-        state: Shape::Nothing,
+        fields: Shape::Nothing,
+        keyed: None,
         parts: (0..4).map(part).collect(),
     };
     Manifest {

@@ -1,8 +1,11 @@
 //! The machine of operators and sinks.
 
-use super::failure::{Cause, Failure};
+mod careful;
+
+use super::failure::{Cause, Failure, UserError};
 use super::logic::{Finish, Logic};
 use super::meter::{Meter, SLICE};
+use super::offences::{Judgement, Watch};
 use super::output::{Outlets, Output};
 use super::saving::{Restorer, Saver};
 use super::{Comeback, Command, Machine, Maker, Report, Seat, failure_is_logged};
@@ -14,6 +17,7 @@ use crate::id::{Attempt, CheckpointId, LinkIndex};
 use crate::link::{Batch, Control, Credit, Frame};
 use crate::time::Moment;
 use crate::watermark::{Advance, Frontier};
+use careful::Examined;
 use std::cell::Cell;
 use std::collections::VecDeque;
 use std::fmt;
@@ -102,6 +106,9 @@ pub(crate) struct OperatorMachine<L: Logic> {
     /// The component has finished; what it emitted may still have to leave.
     finished: bool,
     processed: u64,
+    /// Events are looked at, since the component has failed at one after the last checkpoint.
+    watch: Option<Watch>,
+    examined: Examined,
 }
 
 impl<L: Logic> OperatorMachine<L> {
@@ -125,6 +132,8 @@ impl<L: Logic> OperatorMachine<L> {
             parked: false,
             finished: false,
             processed: 0,
+            watch: None,
+            examined: Examined::default(),
             seat,
         }
     }
@@ -155,7 +164,9 @@ impl<L: Logic> OperatorMachine<L> {
         let (logic, (finished, watermark)) =
             built.unwrap_or_else(|panic| Err((panic.into(), false)))?;
         self.logic = Some(logic);
-        if self.seat.saving.is_some() {
+        if let Some(saving) = &self.seat.saving {
+            let after = saving.restored.as_ref().map(|restored| restored.checkpoint);
+            self.watch = self.seat.offences.watch(after);
             self.finished = finished;
             self.frontier.begin_at(watermark);
         }
@@ -201,6 +212,24 @@ impl<L: Logic> OperatorMachine<L> {
         self.seat.reports.report(Report::Broken(failure, comeback));
     }
 
+    /// The component has failed at an event. It is tried again, if there is a checkpoint to go back to.
+    fn fail_at_event(&mut self, cause: Cause) {
+        let event = Some(self.processed);
+        let looked = self.watch.is_some();
+        match self.judge(&cause) {
+            Judgement::Again if !looked => self.break_down(cause, event),
+            Judgement::Again | Judgement::LeaveOut => {
+                self.phase = Phase::Broken;
+                let failure = self.failure(cause, event);
+                self.seat.reports.report(Report::Broken(failure, Comeback::Known));
+            }
+            Judgement::Fail(tries) => {
+                let cause = UserError::known(format!("{cause} (tried {tries} times)"));
+                self.lose(Cause::Error(cause), event);
+            }
+        }
+    }
+
     /// Goes back to the last checkpoint, where there are any; else it is broken for good.
     fn fail(&mut self, cause: Cause, event: Option<u64>) {
         if self.seat.saving.is_some() {
@@ -232,9 +261,16 @@ impl<L: Logic> OperatorMachine<L> {
         let event = Some(self.processed);
         match broken {
             None => {}
-            Some(Stop::Panic(cause)) => self.break_down(cause, event),
             Some(Stop::Error(error)) if Fatal::is(&*error) => self.lose(Cause::error(error), event),
-            Some(Stop::Error(error)) => self.fail(Cause::error(error), event),
+            Some(Stop::Error(error)) if self.seat.saving.is_some() => {
+                self.fail_at_event(Cause::error(error));
+            }
+            Some(Stop::Error(error)) => self.lose(Cause::error(error), event),
+            Some(Stop::Panic(cause)) if self.seat.saving.is_some() => self.fail_at_event(cause),
+            Some(Stop::Panic(cause)) => {
+                self.bury(&cause, 1);
+                self.break_down(cause, event);
+            }
             Some(Stop::Shut(cause)) => self.fail(cause, None),
             Some(Stop::Pending) => self.parked = true,
             Some(Stop::Done | Stop::Full | Stop::Spared(_)) => {}
@@ -246,6 +282,12 @@ impl<L: Logic> OperatorMachine<L> {
     /// Processes at most `most` events of the frame at hand. Says what broke the instance, if
     /// anything did.
     fn run(&mut self, most: usize, cx: &mut task::Context<'_>) -> Option<Stop> {
+        let looks = self.looks();
+        if looks && self.examine() {
+            return None;
+        }
+        let most = if looks { 1 } else { most };
+        let mut dead = None;
         let (Some(current), Some(logic)) = (&mut self.current, &mut self.logic) else {
             return None;
         };
@@ -290,7 +332,13 @@ impl<L: Logic> OperatorMachine<L> {
                     counters.failed.add(1);
                     match stop {
                         Stop::Error(error) if self.seat.is_skipped(&error) => {
-                            note(&self.seat, self.processed, || Cause::error(error));
+                            if looks {
+                                let cause = Cause::error(error);
+                                note(&self.seat, self.processed, || cause.clone());
+                                dead = Some(cause);
+                            } else {
+                                note(&self.seat, self.processed, || Cause::error(error));
+                            }
                         }
                         Stop::Spared(cause) => note(&self.seat, self.processed, || cause),
                         stop => {
@@ -301,9 +349,12 @@ impl<L: Logic> OperatorMachine<L> {
                 }
             }
         }
-        if events.len() > 0 {
-            let rest: Vec<L::In> = events.collect();
+        let rest: Vec<L::In> = events.collect();
+        if !rest.is_empty() {
             batch.splice(..0, rest);
+        }
+        if let Some(cause) = dead {
+            self.bury(&cause, 1);
         }
         broken
     }
@@ -374,6 +425,10 @@ impl<L: Logic> OperatorMachine<L> {
         };
         let clock = &self.seat.ctx.clock;
         let begun = clock.now();
+        let from = saving.restored.as_ref().map(|restored| restored.checkpoint);
+        if barrier.since != from && self.watch.take().is_some() {
+            self.seat.offences.passed();
+        }
         let finished = self.finished;
         let watermark = self.frontier.told();
         let mut saver = Saver::new(barrier, saving, self.seat.seating());

@@ -144,7 +144,7 @@ impl<const RESUMES: bool> Bench<RESUMES> {
     fn with(acts: Vec<Vec<Act>>, setting: Setting) -> Self {
         let clock = ManualClock::new();
         let (notes, receiver) = (Arc::new(Notes::default()), Arc::new(Inbox::default()));
-        let seat = Seat { on_error: setting.on_error, ..seat("script", 0, &clock, &notes) };
+        let seat = Seat { on_error: Some(setting.on_error), ..seat("script", 0, &clock, &notes) };
         let (control, counters) = (Arc::clone(&seat.control), Arc::clone(&seat.counters));
         let targets = Targets { sender: 0, instances: 1, key_groups: KeyGroups::DEFAULT };
         let links = vec![link_to(&receiver, 0, setting.limits, &counters)];

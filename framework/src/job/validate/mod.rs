@@ -2,6 +2,7 @@
 
 use super::graph::{Graph, Node, NodeId, Origin, Role, StreamId};
 use super::{Delivery, Job};
+use crate::channel::DEAD_LETTERS;
 use crate::id::ComponentName;
 use crate::key::KeyGroups;
 use crate::sink::Effect;
@@ -330,7 +331,8 @@ fn channels(graph: &Graph, problems: &mut Vec<Problem>) {
     for stream in &graph.streams {
         let Origin::Channel(channel, _) = &stream.origin else { continue };
         let node = graph.node(stream.from);
-        if !node.channels.iter().any(|declared| declared.is(channel)) {
+        let is_declared = node.channels.iter().any(|declared| declared.is(channel));
+        if !is_declared && !DEAD_LETTERS.info().is(channel) {
             let declared: Vec<String> = node.channels.iter().map(ToString::to_string).collect();
             problems.push(Problem::NoSuchChannel {
                 name: node.name.clone(),

@@ -40,7 +40,7 @@ fn graph(nodes: &[(&str, Role, usize)], edges: &[(usize, usize)]) -> Graph {
             role: *role,
             blocking: false,
             on_commit_error: OnError::Fail,
-            on_error: OnError::Skip,
+            on_error: None,
             channels: &[],
             rate: None,
             steps: 0,

@@ -1,0 +1,226 @@
+//! [`Offences`]: events that a component has failed at, and which of them are left out. Pure.
+//!
+//! A region that has failed goes back to the last checkpoint, and the event that it failed at comes again. It
+//! is known by its content (its bytes) and by the how-manieth of that content it is, of those that its
+//! instance gets after the checkpoint. So after a failure the component looks at its events one by one,
+//! until a checkpoint is behind it:
+//!
+//! ```text
+//! try 1   nobody looked: at some event
+//! try 2   at content c
+//! try 3   at the k-th c after the checkpoint
+//!         the job fails, or the k-th c is left out when it comes again
+//! ```
+
+use crate::component::OnError;
+use crate::id::CheckpointId;
+use std::collections::HashMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// How often an event is tried.
+pub(crate) const TRIES: u32 = 3;
+
+#[derive(Clone, Debug)]
+struct Offence {
+    content: u64,
+    /// Which of those with this content; not known before they are counted.
+    occurrence: Option<u64>,
+    tries: u32,
+    cause: String,
+    left_out: bool,
+}
+
+#[derive(Debug, Default)]
+struct Record {
+    /// After which checkpoint occurrences are counted.
+    after: Option<CheckpointId>,
+    /// A failure at an event that nobody had looked at.
+    unknown: Option<String>,
+    offences: Vec<Offence>,
+}
+
+/// The events that the instances of a component have failed at. It outlives them.
+#[derive(Debug, Default)]
+pub(crate) struct Offences(Mutex<Record>);
+
+/// What becomes of a failure.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Judgement {
+    /// It is tried again.
+    Again,
+    /// It is left out when it comes again.
+    LeaveOut,
+    /// The job fails: it was tried this often.
+    Fail(u32),
+}
+
+impl Offences {
+    fn lock(&self) -> MutexGuard<'_, Record> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// An instance goes on from `checkpoint`. Gives what it has to look for, if anything.
+    pub(crate) fn watch(&self, checkpoint: Option<CheckpointId>) -> Option<Watch> {
+        let mut record = self.lock();
+        if record.after != checkpoint {
+            record.after = checkpoint;
+            // What was left out lies before it.
+            record.offences.retain(|offence| !offence.left_out);
+            record.offences.iter_mut().for_each(|offence| offence.occurrence = None);
+        }
+        let suspected = record.unknown.is_some() || !record.offences.is_empty();
+        suspected.then(|| Watch {
+            counts: record.offences.iter().map(|offence| (offence.content, 0)).collect(),
+        })
+    }
+
+    /// An instance has failed at an event: at one that nobody looked at, or at the `occurrence`-th with this
+    /// `content`, if that was counted.
+    pub(crate) fn failed(
+        &self,
+        event: Option<(u64, Option<u64>)>,
+        cause: &str,
+        on_error: OnError,
+    ) -> Judgement {
+        let mut record = self.lock();
+        let Some((content, occurrence)) = event else {
+            record.unknown = Some(cause.to_owned());
+            return Judgement::Again;
+        };
+        let first = record.unknown.take().is_some_and(|unknown| unknown == cause);
+        let is_it = |offence: &&mut Offence| {
+            let same = offence.occurrence.is_none() || offence.occurrence == occurrence;
+            offence.content == content && !offence.left_out && same
+        };
+        let offence = match record.offences.iter_mut().find(is_it) {
+            Some(offence) => {
+                offence.tries += 1;
+                offence.occurrence = occurrence;
+                offence
+            }
+            None => {
+                let (tries, cause) = (if first { 2 } else { 1 }, cause.to_owned());
+                let offence = Offence { content, occurrence, tries, cause, left_out: false };
+                record.offences.push(offence);
+                return Judgement::Again;
+            }
+        };
+        match on_error {
+            _ if offence.tries < TRIES || offence.occurrence.is_none() => Judgement::Again,
+            OnError::Fail => Judgement::Fail(offence.tries),
+            OnError::Skip | OnError::DeadLetter => {
+                offence.left_out = true;
+                Judgement::LeaveOut
+            }
+        }
+    }
+
+    /// Why the `occurrence`-th event with this `content` is left out, and how often it was tried; `None` if
+    /// it is not.
+    pub(crate) fn left_out(&self, content: u64, occurrence: u64) -> Option<(String, u32)> {
+        let record = self.lock();
+        let is_it =
+            |o: &&Offence| o.left_out && o.content == content && o.occurrence == Some(occurrence);
+        record.offences.iter().find(is_it).map(|offence| (offence.cause.clone(), offence.tries))
+    }
+
+    /// A checkpoint is behind an instance that looked: what was left out lies before it.
+    pub(crate) fn passed(&self) {
+        let mut record = self.lock();
+        record.unknown = None;
+        record.offences.retain(|offence| !offence.left_out);
+    }
+}
+
+/// What an instance counts while it looks.
+#[derive(Debug)]
+pub(crate) struct Watch {
+    counts: HashMap<u64, u64>,
+}
+
+impl Watch {
+    /// An event with this content comes. Gives the how-manieth it is, if that is counted.
+    pub(crate) fn count(&mut self, content: u64) -> Option<u64> {
+        let count = self.counts.get_mut(&content)?;
+        *count += 1;
+        Some(*count)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const FIVE: Option<CheckpointId> = Some(CheckpointId(5));
+
+    /// Runs a component over `contents` again and again, which always fails at those places, until it comes
+    /// through or is given up. Gives the places that were left out, and how often it was run.
+    fn run(contents: &[u64], fails: &[usize], on_error: OnError) -> (Vec<usize>, u32, bool) {
+        let offences = Offences::default();
+        for runs in 1.. {
+            let mut watch = offences.watch(FIVE);
+            let mut left_out = Vec::new();
+            let mut failed = false;
+            for (place, content) in contents.iter().enumerate() {
+                let event = watch.as_mut().map(|watch| (*content, watch.count(*content)));
+                if let Some((content, Some(occurrence))) = event
+                    && offences.left_out(content, occurrence).is_some()
+                {
+                    left_out.push(place);
+                    continue;
+                }
+                if fails.contains(&place) {
+                    if let Judgement::Fail(_) = offences.failed(event, "no", on_error) {
+                        return (left_out, runs, false);
+                    }
+                    failed = true;
+                    break;
+                }
+            }
+            if !failed {
+                return (left_out, runs, true);
+            }
+            assert!(runs < 1_000, "it never ends");
+        }
+        unreachable!("the runs have no end")
+    }
+
+    proptest! {
+        /// Exactly the events that fail are left out, also among others with the same content.
+        #[test]
+        fn what_fails_is_left_out_and_nothing_else(
+            contents in prop::collection::vec(0_u64..3, 1..20),
+            fails in prop::collection::btree_set(0_usize..20, 0..4),
+        ) {
+            let fails: Vec<usize> = fails.into_iter().filter(|f| *f < contents.len()).collect();
+            let (left_out, runs, through) = run(&contents, &fails, OnError::Skip);
+            prop_assert!(through);
+            prop_assert_eq!(left_out, fails.clone());
+            prop_assert!(runs as usize <= 1 + fails.len() * 4, "{} runs", runs);
+        }
+    }
+
+    #[test]
+    fn an_event_is_tried_three_times_and_then_the_job_fails() {
+        assert_eq!(run(&[1, 2, 3], &[1], OnError::Fail), (vec![], 3, false));
+        assert_eq!(run(&[1, 2, 3], &[1], OnError::DeadLetter), (vec![1], 4, true));
+    }
+
+    #[test]
+    fn tries_outlive_a_checkpoint_and_places_do_not() {
+        let offences = Offences::default();
+        offences.failed(None, "no", OnError::Skip);
+        let mut watch = offences.watch(FIVE).unwrap();
+        assert_eq!(watch.count(7), None);
+        assert_eq!(offences.failed(Some((7, None)), "no", OnError::Skip), Judgement::Again);
+        let mut watch = offences.watch(Some(CheckpointId(6))).unwrap();
+        assert_eq!(watch.count(7), Some(1));
+        let judged = offences.failed(Some((7, Some(1))), "no", OnError::Skip);
+        assert_eq!(judged, Judgement::LeaveOut);
+        assert_eq!(offences.left_out(7, 1), Some(("no".to_owned(), 3)));
+        // Behind the next checkpoint it is an event of the past, and another may be the first 7.
+        assert!(offences.watch(Some(CheckpointId(7))).is_none());
+        assert_eq!(offences.left_out(7, 1), None);
+    }
+}

@@ -1,0 +1,97 @@
+//! An event that a component always fails at: tried three times, then the job fails or goes on without it.
+
+use std::time::Duration;
+use streamwork::prelude::*;
+use streamwork::testing::Scheduler;
+use streamwork::{DeadLetter, Error};
+
+/// Passes numbers on, and counts them; 42 is too much for it.
+#[derive(Component, Clone, Default)]
+struct Picky {
+    #[state(replicated)]
+    seen: u64,
+    panics: bool,
+}
+
+impl Operator for Picky {
+    type In = u64;
+    type Out = (u64, u64);
+
+    fn apply(&mut self, n: u64, out: &mut Emitter<(u64, u64)>) -> Result<()> {
+        self.seen += 1;
+        out.emit((n, self.seen));
+        match n {
+            42 if self.panics => panic!("no 42"),
+            42 => Err("no 42".into()),
+            _ => Ok(()),
+        }
+    }
+}
+
+fn exactly_once() -> Delivery {
+    Delivery::exactly_once(Duration::from_millis(3))
+}
+
+fn job(
+    delivery: Delivery,
+    on_error: Option<OnError>,
+    panics: bool,
+    got: &Collect<(u64, u64)>,
+    dead: &Collect<DeadLetter>,
+) -> Job {
+    let job = Job::new("picky").delivery(delivery);
+    let stage = job.source(FromIter::new(1..=100_u64)).apply(Picky { seen: 0, panics });
+    let stage = match on_error {
+        Some(on_error) => stage.on_error(on_error),
+        None => stage,
+    };
+    stage.dead_letters().sink(dead.clone()).named("dead");
+    stage.sink(got.clone());
+    job
+}
+
+/// All but 42, each with the count that it has without 42.
+fn without_42() -> Vec<(u64, u64)> {
+    (1..=100).filter(|n| *n != 42).zip(1..).collect()
+}
+
+#[test]
+fn with_checkpoints_it_is_left_out_after_three_tries_and_nothing_else_is_lost() {
+    for panics in [false, true] {
+        for seed in 0..30 {
+            let (got, dead) = (Collect::new(), Collect::new());
+            let job = job(exactly_once(), Some(OnError::DeadLetter), panics, &got, &dead);
+            let outcome = Scheduler::seeded(seed).run(job).unwrap();
+            assert!(got.take() == without_42(), "seed {seed}\n{}", outcome.tree());
+            let letters = dead.take();
+            let [letter] = &letters[..] else { panic!("seed {seed}: {letters:?}") };
+            assert_eq!((letter.event::<u64>().unwrap(), letter.tries), (42, 3));
+            assert!(letter.cause.contains("no 42"), "{}", letter.cause);
+            assert_eq!(outcome.component("picky").unwrap().dead, 1);
+        }
+    }
+}
+
+#[test]
+fn with_checkpoints_the_job_fails_with_it_after_three_tries_by_default() {
+    for on_error in [None, Some(OnError::Fail)] {
+        let (got, dead) = (Collect::new(), Collect::new());
+        let job = job(exactly_once(), on_error, false, &got, &dead);
+        let error = Scheduler::seeded(1).run(job).unwrap_err();
+        let Error::Failed { failure, exhausted: false, .. } = &error else { panic!("{error}") };
+        let text = failure.cause.to_string();
+        assert!(text.contains("no 42") && text.contains("tried 3 times"), "{text}");
+    }
+}
+
+#[test]
+fn without_checkpoints_it_goes_to_the_dead_letters_at_once() {
+    let (got, dead) = (Collect::new(), Collect::new());
+    let job = job(Delivery::at_most_once(), Some(OnError::DeadLetter), false, &got, &dead);
+    let outcome = Scheduler::seeded(1).run(job).unwrap();
+    assert_eq!(got.len(), 99);
+    let letters = dead.take();
+    assert_eq!(letters.len(), 1);
+    assert_eq!((letters[0].event::<u64>().unwrap(), letters[0].tries), (42, 1));
+    assert_eq!((outcome.failed(), outcome.component("picky").unwrap().dead), (1, 1));
+}
