@@ -1,11 +1,16 @@
 //! Events as bytes: to know one again, and to keep it.
 
-use super::Event;
+use super::{Event, Storable};
 use serde::Serialize;
 
 /// An event as MessagePack with the names of its fields; `None` if serde refuses.
 #[doc(hidden)]
-pub fn encode_event<T: Serialize + ?Sized>(event: &T) -> Option<Vec<u8>> {
+pub fn encode_event<T: Storable>(event: &T) -> Option<Vec<u8>> {
+    encode(event)
+}
+
+/// As [`encode_event`], of what is only written.
+pub(super) fn encode<T: Serialize + ?Sized>(event: &T) -> Option<Vec<u8>> {
     rmp_serde::to_vec_named(event).ok()
 }
 
@@ -34,7 +39,7 @@ mod tests {
 
     #[track_caller]
     fn check<E: Event + Serialize>(event: &E) {
-        assert_eq!(event.encoded(), encode_event(event));
+        assert_eq!(event.encoded(), encode(event));
     }
 
     proptest! {

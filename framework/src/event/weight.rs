@@ -1,7 +1,7 @@
 //! The standard library's types as events, with their weight on the heap.
 
 use super::Event;
-use super::encoded::{encode_event, header, list};
+use super::encoded::{encode, header, list};
 use std::collections::{BTreeMap, HashMap};
 use std::hash::{BuildHasher, Hash};
 use std::sync::Arc;
@@ -10,7 +10,7 @@ macro_rules! plain {
     ($($t:ty),* $(,)?) => {
         $(impl Event for $t {
             fn encoded(&self) -> Option<Vec<u8>> {
-                encode_event(self)
+                encode(self)
             }
         })*
     };
@@ -23,7 +23,7 @@ impl Event for crate::time::Moment {}
 
 impl Event for uuid::Uuid {
     fn encoded(&self) -> Option<Vec<u8>> {
-        encode_event(self.as_bytes())
+        encode(self.as_bytes())
     }
 }
 
@@ -33,7 +33,7 @@ impl Event for String {
     }
 
     fn encoded(&self) -> Option<Vec<u8>> {
-        encode_event(self)
+        encode(self)
     }
 }
 
@@ -78,7 +78,7 @@ impl Event for Arc<str> {
     }
 
     fn encoded(&self) -> Option<Vec<u8>> {
-        encode_event(&**self)
+        encode(&**self)
     }
 }
 
@@ -91,7 +91,7 @@ impl<T: Event> Event for Option<T> {
     fn encoded(&self) -> Option<Vec<u8>> {
         match self {
             Some(event) => event.encoded(),
-            None => encode_event(&()),
+            None => encode(&()),
         }
     }
 }

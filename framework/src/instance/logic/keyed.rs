@@ -132,7 +132,7 @@ where
         if table.is_large() {
             // A key that cannot be had is met again when its event is applied.
             drop(catch_silently(|| {
-                let hash = |event| self.selector.with_key(event, |key| key_hash(key));
+                let hash = |event| self.selector.with_key(event, key_hash);
                 table.fetch(events.iter().map(hash));
             }));
         }

@@ -209,7 +209,7 @@ impl<S: Source> SourceMachine<S> {
                 saver.split::<S>(split.split.index, ended, split.position.as_ref())
             })
         });
-        match saved.map_err(Cause::from).and_then(|saved| saved.map_err(|e| Cause::save(e))) {
+        match saved.map_err(Cause::from).and_then(|saved| saved.map_err(Cause::save)) {
             Ok(()) => {
                 saving.snapshots.put(saver.finish_source(clock.now().since(begun)));
                 self.output.control(Control::Barrier(trigger.barrier));
