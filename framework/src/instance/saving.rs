@@ -23,7 +23,9 @@ pub(crate) struct Saving {
     pub(crate) aligned: bool,
     pub(crate) key_groups: KeyGroups,
     pub(crate) snapshots: Arc<dyn Snapshots>,
-    /// What the instance goes on from; `None` if it begins anew.
+    /// The checkpoint that the instance goes on from; `None` if it begins anew.
+    pub(crate) from: Option<CheckpointId>,
+    /// What that holds of the component, until the instance has taken its share.
     pub(crate) restored: Option<Arc<RestoredComponent>>,
     /// Whether what it goes on from was written with state of another shape.
     pub(crate) rebase: bool,
@@ -133,10 +135,9 @@ impl Saver {
     const BASE_EVERY: u64 = 20;
 
     pub(super) fn new(barrier: Barrier, saving: &Saving, seating: Seating) -> Self {
-        let Saving { key_groups, restored, rebase, .. } = saving;
-        let from = restored.as_ref().map(|restored| restored.checkpoint);
+        let Saving { key_groups, from, rebase, .. } = saving;
         // What was written by another version of the types is not gone on with.
-        let since = barrier.since.filter(|since| !(*rebase && Some(*since) == from));
+        let since = barrier.since.filter(|since| !(*rebase && Some(*since) == *from));
         let (parts, fields) = (Vec::new(), Vec::new());
         Self { barrier, since, key_groups: *key_groups, seating, parts, fields, handle: None }
     }

@@ -243,6 +243,7 @@ impl Assembly {
                     aligned: matches!(settings.delivery, Delivery::ExactlyOnce(_)),
                     key_groups: settings.key_groups,
                     snapshots: shell.snapshots(node.0, index, attempt),
+                    from: making.restored.map(|restored| restored.manifest.id),
                     restored: restored.clone(),
                     rebase,
                 });

@@ -164,9 +164,9 @@ impl<L: Logic> OperatorMachine<L> {
         let (logic, (finished, watermark)) =
             built.unwrap_or_else(|panic| Err((panic.into(), false)))?;
         self.logic = Some(logic);
-        if let Some(saving) = &self.seat.saving {
-            let after = saving.restored.as_ref().map(|restored| restored.checkpoint);
-            self.watch = self.seat.offences.watch(after);
+        if let Some(saving) = &mut self.seat.saving {
+            saving.restored = None;
+            self.watch = self.seat.offences.watch(saving.from);
             self.finished = finished;
             self.frontier.begin_at(watermark);
         }
@@ -379,7 +379,7 @@ impl<L: Logic> OperatorMachine<L> {
             }
             Some(Control::Barrier(barrier)) => {
                 self.due = self.alignment.barrier(link, barrier);
-                if self.due.is_none() && self.alignment.is_waiting() {
+                if self.alignment.holds(link) {
                     self.aligning.get_or_insert(now);
                 }
             }
@@ -425,8 +425,7 @@ impl<L: Logic> OperatorMachine<L> {
         };
         let clock = &self.seat.ctx.clock;
         let begun = clock.now();
-        let from = saving.restored.as_ref().map(|restored| restored.checkpoint);
-        if barrier.since != from && self.watch.take().is_some() {
+        if barrier.since != saving.from && self.watch.take().is_some() {
             self.seat.offences.passed();
         }
         let finished = self.finished;

@@ -183,8 +183,9 @@ impl<S: Source> SourceMachine<S> {
 
     /// Lets each split begin where the checkpoint has it.
     fn restore(&mut self) -> Result<()> {
-        let Some(saving) = &self.seat.saving else { return Ok(()) };
-        let restorer = Restorer::new(saving, self.seat.seating());
+        let seating = self.seat.seating();
+        let Some(saving) = &mut self.seat.saving else { return Ok(()) };
+        let restorer = Restorer::new(saving, seating);
         for split in &mut self.splits {
             let (ended, position) = restorer.split::<S>(split.split.index)?;
             split.position = position;
@@ -192,6 +193,7 @@ impl<S: Source> SourceMachine<S> {
                 split.state = State::Ended;
             }
         }
+        saving.restored = None;
         Ok(())
     }
 

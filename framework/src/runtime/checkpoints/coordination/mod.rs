@@ -446,3 +446,6 @@ impl Coordination {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;
