@@ -226,6 +226,8 @@ pub(crate) struct JobSupervision {
     /// By their number.
     regions: Vec<Region>,
     failure: Option<(Failure, bool)>,
+    /// Everything was set up, once.
+    begun: bool,
     orders: Vec<JobOrder>,
 }
 
@@ -265,8 +267,8 @@ impl JobSupervision {
     pub(crate) fn new(state: Arc<JobState>, strategy: RestartStrategy, rewinds: bool) -> Self {
         let components = vec![Standing::default(); state.components.len()];
         let regions = state.components.iter().map(|_| Region::default()).collect();
-        let (failure, orders) = (None, Vec::new());
-        let this = Self { state, strategy, rewinds, components, regions, failure, orders };
+        let (failure, begun, orders) = (None, false, Vec::new());
+        let this = Self { state, strategy, rewinds, components, regions, failure, begun, orders };
         this.go_if_ready();
         this
     }
@@ -308,8 +310,11 @@ impl JobSupervision {
 
     /// A component's supervisor has news. Says whether everything has come to its end.
     pub(crate) fn on_news(&mut self, component: usize, news: News, now: Moment) -> bool {
+        let is_replaced = self.is_failed(component);
         let standing = &mut self.components[component];
         match news {
+            // Of machines that are about to be replaced: those that replace them say it again.
+            News::Ready | News::Exhausted | News::Ended if is_replaced => {}
             News::Ready => {
                 standing.set_up = true;
                 self.go_if_ready();
@@ -324,13 +329,15 @@ impl JobSupervision {
                 }
             }
             News::Lost { failure, exhausted } => self.fail(component, failure, exhausted),
-            // Those that were halted since they go back are replaced.
-            News::Ended => {
-                let region = self.state.components[component].region;
-                standing.ended = self.regions[region].phase != RegionPhase::Failed;
-            }
+            News::Ended => standing.ended = true,
         }
         self.components.iter().all(|component| component.ended)
+    }
+
+    /// Whether what `component` belongs to has failed and has not gone back yet.
+    fn is_failed(&self, component: usize) -> bool {
+        let region = self.state.components[component].region;
+        self.regions[region].phase == RegionPhase::Failed
     }
 
     fn on_set_up(&mut self, component: usize) {
@@ -342,7 +349,9 @@ impl JobSupervision {
                 self.regions[region].phase = RegionPhase::Up;
                 self.orders.push(JobOrder::Rewound { region });
             }
-        } else if self.is_set_up() {
+        }
+        if !self.begun && self.is_set_up() {
+            self.begun = true;
             self.orders.push(JobOrder::Running);
         }
     }
@@ -372,12 +381,20 @@ impl JobSupervision {
                     instance = failure.instance.index,
                     "{failure}; going back to the last checkpoint in {after:?}",
                 );
-                for component in self.state.components.iter().filter(|c| c.region == region) {
+                for (c, component) in self.state.components.iter().enumerate() {
+                    if component.region != region {
+                        continue;
+                    }
+                    // What was said of the machines that there were does not hold of those to come.
+                    self.components[c] = Standing::default();
                     for instance in &component.instances {
                         instance.control().give(Command::Halt);
                         instance.set_state(InstanceState::Restarting);
                     }
                 }
+                // Its machine raises no counter any more, and this one it never has.
+                let failed = &self.state.components[component].instances;
+                failed[failure.instance.index].counters.restarts.add(1);
                 self.orders.push(JobOrder::Rewind { region, after });
             }
         }
@@ -392,11 +409,6 @@ impl JobSupervision {
     /// number of their attempt.
     pub(crate) fn begin(&mut self, region: usize) -> Attempt {
         self.regions[region].phase = RegionPhase::GoingBack;
-        for (c, standing) in self.components.iter_mut().enumerate() {
-            if self.state.components[c].region == region {
-                *standing = Standing::default();
-            }
-        }
         self.regions[region].attempt()
     }
 
