@@ -9,7 +9,7 @@ mod permits;
 mod sums;
 
 pub use census::{Census, Live};
-pub use graphs::RandomGraph;
+pub use graphs::{ExactGraph, RandomGraph};
 pub use permits::{Permits, Waits};
 pub use sums::assert_adds_up;
 

@@ -1,7 +1,10 @@
 //! Random jobs, with a naive evaluation beside each.
 
+mod exact;
 mod model;
 mod parts;
+
+pub use exact::ExactGraph;
 
 use model::{Expected, Input, Model};
 use parts::{Chain, HIGH, Keeper, Mixed, Numbers, Random, Two, Work, mix};

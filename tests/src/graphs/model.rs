@@ -127,7 +127,7 @@ impl Expected {
     }
 }
 
-fn sorted<T: Ord>(items: impl IntoIterator<Item = T>) -> Vec<T> {
+pub(super) fn sorted<T: Ord>(items: impl IntoIterator<Item = T>) -> Vec<T> {
     let mut items: Vec<T> = items.into_iter().collect();
     items.sort_unstable();
     items
