@@ -308,13 +308,21 @@ impl JobSupervision {
         std::mem::take(&mut self.orders)
     }
 
-    /// A component's supervisor has news. Says whether everything has come to its end.
-    pub(crate) fn on_news(&mut self, component: usize, news: News, now: Moment) -> bool {
-        let is_replaced = self.is_failed(component);
+    /// A component's supervisor has news of this attempt. Says whether everything has come to its end.
+    ///
+    /// What machines say that have failed, or are to be replaced, is of no interest any more: one of them
+    /// may have been at its end, and the one that takes its place is not. Only who is lost for good is.
+    pub(crate) fn on_news(
+        &mut self,
+        (component, attempt): (usize, Attempt),
+        news: News,
+        now: Moment,
+    ) -> bool {
+        if !self.is_current(component, attempt) && !matches!(news, News::Lost { .. }) {
+            return false;
+        }
         let standing = &mut self.components[component];
         match news {
-            // Of machines that are about to be replaced: those that replace them say it again.
-            News::Ready | News::Exhausted | News::Ended if is_replaced => {}
             News::Ready => {
                 standing.set_up = true;
                 self.go_if_ready();
@@ -332,12 +340,6 @@ impl JobSupervision {
             News::Ended => standing.ended = true,
         }
         self.components.iter().all(|component| component.ended)
-    }
-
-    /// Whether what `component` belongs to has failed and has not gone back yet.
-    fn is_failed(&self, component: usize) -> bool {
-        let region = self.state.components[component].region;
-        self.regions[region].phase == RegionPhase::Failed
     }
 
     fn on_set_up(&mut self, component: usize) {

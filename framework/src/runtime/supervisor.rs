@@ -67,7 +67,7 @@ impl Handler<InstanceReport> for ComponentSupervisor {
                 post(&self.job, TreeChanged);
             }
             Verdict::Tell(news) => {
-                post(&self.job, ComponentNews { component: self.component, news });
+                post(&self.job, ComponentNews { component: self.component, attempt, news });
             }
         }
     }
@@ -372,6 +372,7 @@ impl Handler<AskSavepoint> for JobSupervisor {
 
 pub(super) struct ComponentNews {
     component: usize,
+    attempt: Attempt,
     news: News,
 }
 
@@ -383,10 +384,10 @@ impl Handler<ComponentNews> for JobSupervisor {
     type Result = ();
 
     fn handle(&mut self, message: ComponentNews, ctx: &mut Self::Context) {
-        let ComponentNews { component, news } = message;
+        let ComponentNews { component, attempt, news } = message;
         let ready = matches!(news, News::Ready);
         let restarted = matches!(news, News::Restarted);
-        let over = self.supervision.on_news(component, news, self.clock.now());
+        let over = self.supervision.on_news((component, attempt), news, self.clock.now());
         if restarted || (ready && self.supervision.is_set_up()) {
             self.log_tree();
         }

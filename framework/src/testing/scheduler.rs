@@ -649,7 +649,7 @@ impl Run {
                         self.waiting.push((now + after, Later::Restart { component, instance }));
                         false
                     }
-                    Verdict::Tell(news) => self.job.on_news(component, news, now),
+                    Verdict::Tell(news) => self.job.on_news((component, attempt), news, now),
                 }
             }
         }
