@@ -48,6 +48,21 @@ fn a_failure_while_the_sources_come_to_their_end_loses_nothing() {
 }
 
 #[test]
+fn each_instance_that_goes_back_is_counted_as_built_anew() {
+    for seed in 0..SEEDS {
+        let job = job();
+        job.source(FromIter::new(0..EVENTS).splits(2))
+            .parallelism(3) // one of them has no split
+            .sink(Faulty::panic_at(Collect::new(), 20));
+        job.source(FromIter::new(0..EVENTS)).named("apart").sink(Collect::new()).named("from it");
+        let outcome = Scheduler::seeded(seed).run(job).unwrap();
+        let restarts = |name| outcome.component(name).unwrap().restarts;
+        let counts = ["from-iter", "collect", "apart", "from it"].map(restarts);
+        assert_eq!(counts, [3, 1, 0, 0], "seed {seed}");
+    }
+}
+
+#[test]
 fn nor_does_one_while_those_of_another_region_do() {
     for seed in 0..SEEDS {
         let (got, other) = (Collect::new(), Collect::new());

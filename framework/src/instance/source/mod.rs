@@ -349,6 +349,7 @@ impl<S: Source> SourceMachine<S> {
                 if self.phase == Phase::New {
                     if !opening {
                         self.phase = Phase::Running;
+                        self.seat.count_restart();
                         self.seat.reports.report(Report::Ready);
                     }
                 } else {
@@ -490,6 +491,7 @@ impl<S: Source> SourceMachine<S> {
             }
         }
         if self.phase == Phase::New {
+            self.seat.count_restart();
             self.seat.reports.report(Report::Ready);
         }
         if end_of_data {
