@@ -62,13 +62,24 @@ impl Kept {
 
     /// What keeps a component from reading what was kept before, in words.
     pub(crate) fn differences<C: Component>(old: &Self) -> Vec<String> {
+        let mut words = Self::field_differences::<C>(old);
+        if let Some((key, _)) = &old.keyed {
+            words.push(format!(
+                "it kept state of keys ({key}), and keeps none now: give it another name, and say \
+                 `Job::drop_state_of` of this one"
+            ));
+        }
+        words
+    }
+
+    fn field_differences<C: Component>(old: &Self) -> Vec<String> {
         let differences = C::compare_state(&old.fields).err().unwrap_or_default();
         differences.iter().map(ToString::to_string).collect()
     }
 
     /// As [`differences`](Self::differences), of a component with keys.
     pub(crate) fn keyed_differences<C: Component, K: Key, S: State>(old: &Self) -> Vec<String> {
-        let mut words = Self::differences::<C>(old);
+        let mut words = Self::field_differences::<C>(old);
         if let Some((key, state)) = &old.keyed {
             if *key != K::shape() {
                 words.push(format!("its keys: {key} before, {} now", K::shape()));

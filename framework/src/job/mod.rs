@@ -164,7 +164,29 @@ impl Job {
     }
 
     /// Lets the job go on from a checkpoint that holds state of a component which the job has no more: the
-    /// state is lost. Without this such a job is refused, since the component may only have another name.
+    /// state is lost, and so is what a sink has prepared and not committed. Without this such a job is
+    /// refused, since the component may only have another name.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use streamwork::MemoryStore;
+    /// use streamwork::prelude::*;
+    ///
+    /// let engine = Engine::new().store(MemoryStore::new());
+    /// let job = |sums: &str| {
+    ///     let job = Job::new("sums").delivery(Delivery::exactly_once(Duration::from_secs(1)));
+    ///     job.source(FromIter::new(0..3_u64))
+    ///         .key_by(|n: &u64| n)
+    ///         .fold(0_u64, |sum, n| *sum += n)
+    ///         .named(sums)
+    ///         .sink(Collect::new());
+    ///     job
+    /// };
+    /// engine.run(job("sums")).unwrap();
+    /// let error = engine.run(job("totals")).unwrap_err().to_string();
+    /// assert!(error.contains("no component \"sums\" any more"), "{error}");
+    /// assert!(engine.run(job("totals").drop_state_of("sums")).is_ok());
+    /// ```
     #[must_use]
     pub fn drop_state_of(mut self, component: impl Into<String>) -> Self {
         self.dropped.push(component.into());

@@ -14,7 +14,7 @@ use crate::job::{
 use crate::key::KeyGroups;
 use crate::link::{LinkLimits, LinkSender, LinkState, Mailbox, Pace};
 use crate::time::Clock;
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::fmt;
 use std::sync::Arc;
 
@@ -172,6 +172,14 @@ impl Assembly {
                     "the job has no component {name:?} any more, and its state would be lost: give a \
                      component that name, or say `Job::drop_state_of({name:?})`"
                 )),
+                Some(node) if old.role != node.role.to_string() && !old.is_stateless() => {
+                    words.push(format!(
+                        "{name:?} was {}, and is {} now: give it another name, and say \
+                         `Job::drop_state_of({name:?})`",
+                        with_article(&old.role),
+                        with_article(&node.role.to_string()),
+                    ));
+                }
                 Some(node) => {
                     let kept = Kept { fields: old.fields.clone(), keyed: old.keyed.clone() };
                     let differences = node.blueprint.differences(&kept);
@@ -188,11 +196,17 @@ impl Assembly {
                 }
             }
         }
-        let gone = manifest.commits.iter().filter(|commit| {
-            self.graph.nodes.iter().all(|node| node.name.as_str() != commit.component)
-        });
-        words.extend(gone.map(|commit| {
-            format!("the sink {:?}, which has something to commit, is gone", commit.component)
+        let is_gone = |name: &&String| {
+            let named = |node: &Node| node.name.as_str() == name.as_str();
+            !self.graph.nodes.iter().any(named) && !dropped.contains(name)
+        };
+        let sinks: BTreeSet<&String> =
+            manifest.commits.iter().map(|commit| &commit.component).filter(is_gone).collect();
+        words.extend(sinks.into_iter().map(|sink| {
+            format!(
+                "the job has no sink {sink:?} any more, which has prepared what may not be committed yet: \
+                 give a sink of that kind the name, or say `Job::drop_state_of({sink:?})`"
+            )
         }));
         words
     }
@@ -282,6 +296,10 @@ impl Assembly {
             inlets.insert(node, made);
         }
     }
+}
+
+fn with_article(role: &str) -> String {
+    format!("{} {role}", if role.starts_with('o') { "an" } else { "a" })
 }
 
 /// The names of the streams that end in `node`, and for each of its links the place of its stream

@@ -44,7 +44,8 @@ impl Opened {
         let begun = Writing::begin(store, settings.keep);
         let (writing, next) = begun.map_err(|source| Error::Store { job: job.clone(), source })?;
         let mut committers = assembly.committers();
-        settle(job, restored.as_ref().map(|restored| &restored.manifest), &mut committers)?;
+        let manifest = restored.as_ref().map(|restored| &restored.manifest);
+        settle(job, manifest, dropped, &mut committers)?;
         let from = restored.as_ref().map(|restored| restored.manifest.id);
         state.begin_checkpoints(keeping.clone(), from);
         Ok(Self { writing, committers, restored, settings, next })
@@ -71,13 +72,26 @@ impl Opened {
     }
 }
 
-/// Commits what the checkpoint holds and nobody has confirmed, and removes what is in none.
+/// Commits what the checkpoint holds and nobody has confirmed, and removes what is in none. What a sink has
+/// prepared that is gone, and may be lost, is left as it is.
 fn settle(
     job: &str,
     manifest: Option<&Manifest>,
+    dropped: &[String],
     committers: &mut Committers,
 ) -> Result<(), Error> {
     for commit in manifest.map(|manifest| &manifest.commits).into_iter().flatten() {
+        if dropped.contains(&commit.component) && !committers.has(&commit.component) {
+            tracing::warn!(
+                job,
+                component = commit.component,
+                instance = commit.instance,
+                checkpoint = commit.checkpoint.0,
+                events = commit.events,
+                "a commit is left out, if it was not made before: the sink is gone, as it was said",
+            );
+            continue;
+        }
         committers.commit(commit).map_err(|refused| Error::Commit {
             job: job.to_owned(),
             sink: commit.component.clone(),

@@ -67,6 +67,11 @@ impl Committers {
         Self { job: job.to_owned(), sinks: sinks.into_iter().collect() }
     }
 
+    /// Whether the job has a sink of this name that commits.
+    pub(crate) fn has(&self, sink: &str) -> bool {
+        self.sinks.contains_key(sink)
+    }
+
     /// Commits one handle, once.
     ///
     /// # Errors
