@@ -210,6 +210,7 @@ impl fmt::Debug for Engine {
         f.debug_struct("Engine")
             .field("arbiters", &self.arbiters)
             .field("data_dir", &self.data_dir)
+            .field("fresh", &self.fresh)
             .finish_non_exhaustive()
     }
 }
