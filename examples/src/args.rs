@@ -49,6 +49,14 @@ impl Common {
         &self.delivery
     }
 
+    /// Checkpoints are kept in memory where no directory is given: for a program that shows what a failure
+    /// costs within one run.
+    #[must_use]
+    pub fn keeping_in_memory(mut self) -> Self {
+        self.delivery = self.delivery.keeping_in_memory();
+        self
+    }
+
     /// How to log.
     #[must_use]
     pub fn log(&self) -> LogArgs {
@@ -69,9 +77,18 @@ impl Common {
                 components.join(", "),
             )));
         }
+        let delivery = self.delivery.delivery()?;
+        if delivery.checkpoints().is_some()
+            && let Some(input) = self.input.read_once()
+        {
+            return Err(Usage::new(format!(
+                "--delivery {delivery} can't go with {input}: after a failure its lines can't be read \
+                 again; use --input with a file, or --delivery at-most-once",
+            )));
+        }
         Ok(Setting {
             console: Console::stdout(),
-            delivery: self.delivery.delivery()?,
+            delivery,
             rate: self.input.rate(),
             fault: self.chaos.clone(),
         })

@@ -5,13 +5,15 @@ use crate::run::Usage;
 use clap::Args;
 use std::path::PathBuf;
 use std::time::Duration;
-use streamwork::{Delivery, Engine};
+use streamwork::{Delivery, Engine, MemoryStore};
 
 /// The options that choose the delivery.
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Delivery")]
 pub(crate) struct DeliveryArgs {
-    /// What is promised about each event: at-most-once, at-least-once-checkpoints or exactly-once
+    /// What is promised about each event: at-most-once, at-least-once-checkpoints or exactly-once. What is
+    /// printed while the job runs may repeat after a failure, also under exactly-once; state and files
+    /// do not
     #[arg(long, value_name = "SEMANTIC", default_value = "at-most-once", value_parser = semantic)]
     delivery: Semantic,
 
@@ -26,6 +28,10 @@ pub(crate) struct DeliveryArgs {
     /// Begin anew: what the data directory holds is moved aside
     #[arg(long)]
     fresh: bool,
+
+    /// Whether checkpoints are kept in memory where there is no directory.
+    #[arg(skip)]
+    in_memory: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,7 +60,7 @@ impl DeliveryArgs {
             Semantic::ExactlyOnce => Delivery::exactly_once(interval),
         };
         let checkpoints = delivery.checkpoints().is_some();
-        if checkpoints && self.data_dir.is_none() {
+        if checkpoints && self.data_dir.is_none() && !self.in_memory {
             return Err(Usage::new(format!(
                 "--delivery {delivery} needs --data-dir DIR: its checkpoints are kept there"
             )));
@@ -68,10 +74,16 @@ impl DeliveryArgs {
         Ok(delivery)
     }
 
-    /// The engine, which knows the data directory.
+    /// Keeps checkpoints in memory where no directory is given.
+    pub(crate) fn keeping_in_memory(self) -> Self {
+        Self { in_memory: true, ..self }
+    }
+
+    /// The engine, which knows where checkpoints are kept.
     pub(crate) fn engine(&self) -> Engine {
         let engine = match &self.data_dir {
             Some(path) => Engine::new().data_dir(path),
+            None if self.in_memory => Engine::new().store(MemoryStore::new()),
             None => Engine::new(),
         };
         if self.fresh { engine.fresh() } else { engine }
@@ -137,6 +149,13 @@ mod tests {
                 assert!(problem.contains(part), "{part:?} is wanted in: {problem}");
             }
         }
+    }
+
+    #[test]
+    fn a_program_may_keep_them_in_memory() {
+        let options = Options::parse_from(["program", "--delivery", "exactly-once"]);
+        assert!(options.delivery.delivery().is_err());
+        assert!(options.delivery.keeping_in_memory().delivery().is_ok());
     }
 
     #[test]

@@ -116,6 +116,17 @@ impl InputArgs {
         Ok(given)
     }
 
+    /// The option that names an input whose lines can't be read a second time, if one does.
+    pub(crate) fn read_once(&self) -> Option<String> {
+        match (&self.connect, &self.input) {
+            (Some(address), _) => Some(format!("--connect {address}")),
+            (None, Some(path)) if can_be_read_once(path) => {
+                Some(format!("--input {}", path.display()))
+            }
+            (None, _) => None,
+        }
+    }
+
     /// The seed of a simulated input.
     #[must_use]
     pub fn seed(&self) -> u64 {

@@ -54,6 +54,10 @@ impl<S: Source<Out = String>> Source for Numbered<S> {
     const RESUMES: bool = S::RESUMES;
     const DRAINS: bool = S::DRAINS;
 
+    fn replays(&self) -> bool {
+        self.input.replays()
+    }
+
     fn splits(&self) -> Result<Splits> {
         self.input.splits()
     }

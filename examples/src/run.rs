@@ -34,7 +34,7 @@ enum Failure {
     #[error(transparent)]
     Job(#[from] Error),
     #[error(transparent)]
-    Result(io::Error),
+    Result(anyhow::Error),
 }
 
 impl Failure {
@@ -88,7 +88,7 @@ pub fn run(common: &Common, build: impl FnOnce(&Common) -> Result<Job, Usage>) -
 pub fn run_then(
     common: &Common,
     build: impl FnOnce(&Common) -> Result<Job, Usage>,
-    then: impl FnOnce(&Outcome) -> io::Result<()>,
+    then: impl FnOnce(&Outcome) -> anyhow::Result<()>,
 ) -> ExitCode {
     logging::start(common.log());
     let end = build(common).map_err(Failure::from).and_then(|job| run_job(common, job));

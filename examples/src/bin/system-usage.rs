@@ -22,13 +22,17 @@
 //! ```
 //!
 //! Nothing is printed if the job is stopped: it has not come to its end, and goes on when it is started
-//! again.
+//! again. So does one that was killed, by `kill -9` too: under exactly-once the line that it prints in the
+//! end, and the lines in the files, are those of a job that nobody has disturbed. Started again after its
+//! end, it prints the same line.
 
+use anyhow::anyhow;
 use clap::Parser;
-use examples::jobs::usage::{Report, SYSTEM_USAGE, random_payment, system_usage};
+use examples::jobs::usage::{Report, SYSTEM_USAGE, Totals, random_payment, system_usage};
 use examples::{Common, instances, run_then, say};
 use std::path::PathBuf;
 use std::process::ExitCode;
+use streamwork::JobStatus;
 
 /// Counts transactions and fraud (chapters 5 and 10): transaction source -> system usage analyzer ->
 /// usage writer
@@ -66,8 +70,15 @@ fn main() -> ExitCode {
         let lines = common.input().lines(1, random_payment)?;
         Ok(system_usage(lines, parallelism, output.as_deref(), &report, &setting))
     };
-    run_then(&common, job, |_| match report.get() {
-        Some(totals) => say(&format!("{totals}\n")),
-        None => Ok(()),
+    run_then(&common, job, |outcome| {
+        if outcome.status() == JobStatus::Stopped {
+            return Ok(());
+        }
+        // Where there are checkpoints the last one has the totals, also if it was taken long ago.
+        let totals = match outcome.saved_state()? {
+            Some(state) => Some(Totals::saved(&state).map_err(|error| anyhow!(error))?),
+            None => report.get(),
+        };
+        Ok(totals.map_or(Ok(()), |totals| say(&format!("{totals}\n")))?)
     })
 }

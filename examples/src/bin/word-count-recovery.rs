@@ -26,6 +26,13 @@
 //! ...
 //! ```
 //!
+//! Under exactly-once the job goes back to its last checkpoint instead, and every word is counted once.
+//! The checkpoints are kept in memory, unless there is a `--data-dir`:
+//!
+//! ```text
+//! cargo run --release --bin word-count-recovery -- --delivery exactly-once --log off
+//! ```
+//!
 //! `--chaos` chooses another failure.
 
 use clap::Parser;
@@ -59,6 +66,7 @@ struct Options {
 
 fn main() -> ExitCode {
     let Options { parallelism, common } = Options::parse();
+    let common = common.keeping_in_memory();
     let counts = Collect::new();
     let job = |common: &Common| {
         let given = common.setting(&WORD_COUNT)?;
@@ -73,6 +81,6 @@ fn main() -> ExitCode {
         })
     };
     run_then(&common, job, |outcome| {
-        say(&format!("{}\n\n{}", outcome.tree(), word_lines(counts.take())))
+        Ok(say(&format!("{}\n\n{}", outcome.tree(), word_lines(counts.take())))?)
     })
 }

@@ -108,15 +108,19 @@ impl TollBooth {
 
 /// It is told its name, so it says itself what the derive would.
 impl Component for TollBooth {
-    type Saved = ();
+    type Saved = Counts;
 
     fn name(&self) -> &str {
         self.name
     }
 
-    fn save(&self) {}
+    fn save(&self) -> Counts {
+        self.counts.clone()
+    }
 
-    fn load(&mut self, (): ()) {}
+    fn load(&mut self, counts: Counts) {
+        self.counts = counts;
+    }
 }
 
 impl Operator for TollBooth {

@@ -1,12 +1,14 @@
 //! How many vehicles of each type there were.
 
+use serde::{Deserialize, Serialize};
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::fmt;
+use streamwork::prelude::*;
 
 /// Vehicles by type. Displays as one line for each type.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Counts(BTreeMap<Kind, u64>);
+#[derive(State, Clone, Debug, Default, Serialize, Deserialize)]
+pub struct Counts(BTreeMap<Kind, u64>);
 
 impl Counts {
     /// One more of this type.
@@ -22,7 +24,7 @@ impl fmt::Display for Counts {
 }
 
 /// A type of vehicle. The order is that of UTF-16 units, as in the book's programs.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(State, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Kind(String);
 
 impl Ord for Kind {

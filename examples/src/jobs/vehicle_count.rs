@@ -117,6 +117,7 @@ impl VehicleCounter {
 #[derive(Component, Clone, Debug)]
 #[component(name = "vehicle-counter")]
 pub struct VehicleCounter {
+    #[state]
     counts: Counts,
     console: Console,
     label: Label,

@@ -171,6 +171,20 @@ impl Program {
         assert!(log.contains(part), "{log}");
     }
 
+    /// Whether it ends within this time; it is waited for no longer.
+    pub(crate) fn ends_within(&self, time: Duration) -> bool {
+        let (gathered, changed) = &*self.stderr.0;
+        let gathered = gathered.lock().expect("nobody panics with it");
+        let runs = |gathered: &mut Gathered| !gathered.is_over;
+        changed.wait_timeout_while(gathered, time, runs).expect("nobody panics with it").0.is_over
+    }
+
+    /// Kills it as `kill -9` does, and gives its log.
+    pub(crate) fn kill(mut self) -> String {
+        self.child.kill().expect("it is a child of this process");
+        self.stderr.wait(|_| false)
+    }
+
     #[cfg(unix)]
     pub(crate) fn signal(&self, name: &str) {
         let id = self.child.id().to_string();
@@ -341,6 +355,51 @@ impl Drop for TempFile {
     fn drop(&mut self) {
         // Nothing is lost if it stays.
         drop(std::fs::remove_file(&self.0));
+    }
+}
+
+/// A directory that is removed when it is dropped. It is not made.
+pub(crate) struct TempDir(PathBuf);
+
+impl TempDir {
+    pub(crate) fn new(name: &str) -> Self {
+        let name = format!("streamwork-programs-{name}-{}", std::process::id());
+        let path = std::env::temp_dir().join(name);
+        // One may be left of a process with the same number.
+        drop(std::fs::remove_dir_all(&path));
+        Self(path)
+    }
+
+    pub(crate) fn path(&self) -> &str {
+        self.0.to_str().expect("it is made of UTF-8")
+    }
+}
+
+impl Drop for TempDir {
+    fn drop(&mut self) {
+        // Nothing is lost if it stays.
+        drop(std::fs::remove_dir_all(&self.0));
+    }
+}
+
+/// Random numbers that a seed decides: `SplitMix64`.
+pub(crate) struct Random(pub(crate) u64);
+
+impl Random {
+    /// A number below `end`.
+    pub(crate) fn below(&mut self, end: u64) -> u64 {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        let z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        (z ^ (z >> 31)) % end
+    }
+}
+
+/// A number from the environment, for more of a test than everybody has the time for.
+pub(crate) fn wanted(variable: &str, default: u64) -> u64 {
+    match std::env::var(variable) {
+        Ok(text) => text.parse().unwrap_or_else(|_| panic!("{variable}={text} is no number")),
+        Err(_) => default,
     }
 }
 

@@ -8,6 +8,7 @@ mod ends;
 mod fraud;
 mod graphs;
 mod harness;
+mod kills;
 mod options;
 mod own;
 mod recovery;

@@ -1,37 +1,12 @@
 //! The usage job: its totals and its files depend on its input alone.
 
-use crate::harness::{End, Program, SYSTEM_USAGE, TempFile, accept, run, send, two_ports};
+use crate::harness::{End, Program, SYSTEM_USAGE, TempDir, TempFile, accept, run, send, two_ports};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::{Path, PathBuf};
-
-/// A directory that is removed when it is dropped.
-struct TempDir(PathBuf);
-
-impl TempDir {
-    fn new(name: &str) -> Self {
-        let name = format!("streamwork-usage-{name}-{}", std::process::id());
-        let path = std::env::temp_dir().join(name);
-        // One may be left of a process with the same number.
-        drop(fs::remove_dir_all(&path));
-        Self(path)
-    }
-
-    fn path(&self) -> &str {
-        self.0.to_str().expect("it is made of UTF-8")
-    }
-}
-
-impl Drop for TempDir {
-    fn drop(&mut self) {
-        // Nothing is lost if it stays.
-        drop(fs::remove_dir_all(&self.0));
-    }
-}
 
 /// The verdicts in the files of a directory, by line; there is no other file, and no line twice.
-fn verdicts(directory: &Path) -> BTreeMap<u64, Value> {
+pub(crate) fn verdicts(directory: &str) -> BTreeMap<u64, Value> {
     let mut verdicts = BTreeMap::new();
     for file in fs::read_dir(directory).expect("it was made") {
         let file = file.expect("it is there").path();
@@ -46,7 +21,7 @@ fn verdicts(directory: &Path) -> BTreeMap<u64, Value> {
 }
 
 /// `n` lines, of which some are no payments, with what is to be printed and written of them.
-fn payments(n: u64) -> (String, String, BTreeMap<u64, Value>) {
+pub(crate) fn payments(n: u64) -> (String, String, BTreeMap<u64, Value>) {
     let (mut text, mut verdicts) = (String::new(), BTreeMap::new());
     let (mut fraud, mut sum) = (0, 0);
     for line in 1..=n {
@@ -81,7 +56,7 @@ fn totals_and_verdicts_do_not_depend_on_the_parallelism() {
         let end = run(SYSTEM_USAGE, &options, "");
         end.has_code(0).has_end_line(&["events_in=1000", "failed=200", "dropped=0"]);
         assert_eq!(end.stdout, totals);
-        assert_eq!(verdicts(&output.0), expected);
+        assert_eq!(verdicts(output.path()), expected);
     }
 }
 
@@ -92,7 +67,7 @@ fn an_object_has_its_fields_in_order() {
     let end = run(SYSTEM_USAGE, &options, "42.00,3\nx\n800,1\n-5,2");
     assert_eq!(end.has_code(0).stdout, "{\"transactions\":3,\"fraud\":1,\"cents\":83700}\n");
     assert!(end.stderr.contains("line 2 needs to be in this format: {amount},{merchandiseId}"));
-    let file = fs::read_dir(&output.0).unwrap().next().unwrap().unwrap().path();
+    let file = fs::read_dir(output.path()).unwrap().next().unwrap().unwrap().path();
     let expected = "{\"line\":1,\"cents\":4200,\"fraud\":false}\n\
                     {\"line\":3,\"cents\":80000,\"fraud\":true}\n\
                     {\"line\":4,\"cents\":-500,\"fraud\":false}\n";
@@ -106,7 +81,7 @@ fn what_is_not_text_has_a_number_too() {
     program.feed(b"1,1\n\xff,1\n\n3,1\n");
     let end = program.end();
     assert_eq!(end.has_code(0).stdout, "{\"transactions\":2,\"fraud\":0,\"cents\":400}\n");
-    assert_eq!(verdicts(&output.0).into_keys().collect::<Vec<_>>(), [1, 4]);
+    assert_eq!(verdicts(output.path()).into_keys().collect::<Vec<_>>(), [1, 4]);
 }
 
 #[test]
@@ -116,7 +91,7 @@ fn an_input_without_payments_comes_to_nothing() {
         let output = TempDir::new("nothing");
         let end = run(SYSTEM_USAGE, &["--input", "-", "--output", output.path()], text);
         assert_eq!(end.has_code(0).stdout, nothing, "{text:?}");
-        assert!(verdicts(&output.0).is_empty());
+        assert!(verdicts(output.path()).is_empty());
     }
 }
 
@@ -157,7 +132,7 @@ fn a_source_that_is_built_anew_goes_on_with_the_numbers() {
     let end = run(SYSTEM_USAGE, &options, "");
     end.has_code(0).has_end_line(&["restarts=1"]);
     assert_eq!(end.stdout, totals);
-    assert_eq!(verdicts(&output.0), expected);
+    assert_eq!(verdicts(output.path()), expected);
 }
 
 #[test]
@@ -172,7 +147,7 @@ fn an_error_loses_one_payment_where_it_comes_up() {
     let end = simulated(&["--output", output.path(), "--chaos", "error:usage writer:7"]);
     end.has_end_line(&["failed=1"]);
     assert_eq!(end.stdout, whole);
-    assert_eq!(verdicts(&output.0).len(), 1_999);
+    assert_eq!(verdicts(output.path()).len(), 1_999);
 }
 
 #[cfg(unix)]
@@ -185,7 +160,7 @@ fn a_job_that_is_drained_prints_what_it_came_to() {
     let end = program.end();
     end.has_code(0).has_end_line(&["status=drained"]);
     let totals: Value = serde_json::from_str(&end.stdout).unwrap();
-    assert_eq!(totals["transactions"], verdicts(&output.0).len());
+    assert_eq!(totals["transactions"], verdicts(output.path()).len());
 }
 
 #[test]

@@ -16,6 +16,15 @@
 //! The seconds are those of the whole run, from before the first thread starts to after the last
 //! has ended.
 //!
+//! With `--checkpoint 1s` the job runs under exactly-once, with its state in a temporary directory, and
+//! says on standard error what that cost. The times are in milliseconds: from the beginning of the first
+//! checkpoint to its end, the longest of these, the longest time that an instance stood still to save its
+//! state, and the longest that one held back some of its input until the rest had come as far:
+//!
+//! ```text
+//! checkpoints=12 first_ms=41.2 worst_ms=63.0 stall_ms=9.8 align_ms=3.1
+//! ```
+//!
 //! | workload | what it does |
 //! |---|---|
 //! | W1 | vehicles of 1,000 kinds go to the counter of their kind, which emits the running count |
@@ -61,8 +70,9 @@ struct Options {
     #[arg(long)]
     by_hand: bool,
 
-    /// Refused: this version has no figures of checkpoints to print
-    #[arg(long, value_name = "D", value_parser = duration, allow_hyphen_values = true, hide = true)]
+    /// Take a checkpoint each time that D has passed, such as 1s, in a temporary directory, and say on
+    /// standard error what they cost
+    #[arg(long, value_name = "D", value_parser = duration, allow_hyphen_values = true)]
     checkpoint: Option<Duration>,
 }
 
@@ -95,10 +105,8 @@ fn mix(i: u64) -> u64 {
 
 fn main() -> ExitCode {
     let Options { workload, parallelism, events, by_hand, checkpoint } = Options::parse();
-    if checkpoint.is_some() {
-        let problem =
-            "--checkpoint: this version has no figures of checkpoints to print; leave it out";
-        return refuse(Usage::new(problem));
+    if by_hand && checkpoint.is_some() {
+        return refuse(Usage::new("--checkpoint can't go with --by-hand: that loop takes none"));
     }
     let start = now();
     let (peer, sum) = if by_hand {

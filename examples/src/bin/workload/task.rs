@@ -1,6 +1,7 @@
 //! [`Task`]: how a workload is run.
 
 use crate::sum::{Sum, Total};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use std::{env, fs, process};
@@ -23,14 +24,31 @@ impl Task {
         let engine = Engine::new().arbiters(self.parallelism);
         let job = job(self.parallelism, self.events, &total);
         match self.checkpoint {
-            None => engine.run(job)?,
+            None => drop(engine.run(job)?),
             Some(interval) => {
                 let kept = TempDir::new();
-                engine.data_dir(kept.path()).run(job.delivery(Delivery::exactly_once(interval)))?
+                let job = job.delivery(Delivery::exactly_once(interval));
+                report(&engine.data_dir(kept.path()).run(job)?);
             }
-        };
+        }
         Ok(total.get())
     }
+}
+
+/// Says what the checkpoints cost.
+fn report(outcome: &Outcome) {
+    let costs = outcome.checkpoints();
+    let millis = |time: Duration| time.as_secs_f64() * 1e3;
+    // Nobody can be told that standard error is closed.
+    drop(writeln!(
+        io::stderr(),
+        "checkpoints={} first_ms={:.1} worst_ms={:.1} stall_ms={:.1} align_ms={:.1}",
+        costs.completed,
+        millis(costs.first),
+        millis(costs.worst),
+        millis(costs.stall),
+        millis(costs.aligned),
+    ));
 }
 
 /// A directory for what a job keeps, which is removed in the end.

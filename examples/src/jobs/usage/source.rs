@@ -45,6 +45,10 @@ impl<S: Source<Out = String>> Source for PaymentSource<S> {
     const RESUMES: bool = S::RESUMES;
     const DRAINS: bool = S::DRAINS;
 
+    fn replays(&self) -> bool {
+        self.lines.replays()
+    }
+
     fn splits(&self) -> Result<Splits> {
         self.lines.splits()
     }

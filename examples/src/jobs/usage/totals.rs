@@ -1,10 +1,11 @@
 //! [`Totals`], [`UsageTotals`] which adds them up, and [`Report`] where they can be read.
 
-use super::Payment;
+use super::{Payment, UsageAnalyzer};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 use streamwork::prelude::*;
+use streamwork::{BoxError, SavedState};
 
 /// What payments come to. Displays as the line that the program prints.
 ///
@@ -31,6 +32,17 @@ impl Totals {
         self.transactions += 1;
         self.fraud += u64::from(payment.is_fraud());
         self.cents += i128::from(payment.cents);
+    }
+
+    /// Those that a checkpoint of the job holds.
+    ///
+    /// # Errors
+    /// The checkpoint is one of another job.
+    pub fn saved(state: &SavedState) -> Result<Self, BoxError> {
+        let parts: Vec<(u64, Self)> = state.keyed(UsageAnalyzer::NAME)?;
+        let mut totals = Self::default();
+        parts.iter().for_each(|(_, part)| totals.add(part));
+        Ok(totals)
     }
 
     /// Those of other payments as well.

@@ -25,6 +25,7 @@ pub(crate) fn job(parallelism: usize, events: u64, total: &Total) -> Job {
         .parallelism(parallelism)
         .group(Forward)
         .sink(Check::adding_to(total))
+        .may_repeat()
         .parallelism(parallelism);
     job
 }

@@ -43,6 +43,7 @@ pub(crate) fn job(
         .parallelism(parallelism)
         .group(Forward)
         .sink(Check::adding_to(total))
+        .may_repeat()
         .parallelism(parallelism);
     job
 }

@@ -70,6 +70,7 @@ pub(crate) fn job(parallelism: usize, events: u64, total: &Total) -> Job {
         .filter(Bid::is_selected)
         .group(Forward)
         .sink(Check::adding_to(total))
+        .may_repeat()
         .parallelism(parallelism);
     job
 }
