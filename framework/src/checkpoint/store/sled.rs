@@ -134,6 +134,8 @@ impl From<::sled::Error> for Trouble {
     fn from(error: ::sled::Error) -> Self {
         match error {
             ::sled::Error::Io(error) => Self::Io(error),
+            // It would print an offset and a backtrace, of which it has none.
+            ::sled::Error::Corruption { .. } => Self::Database("a checksum is wrong".to_owned()),
             error => Self::Database(error.to_string()),
         }
     }
