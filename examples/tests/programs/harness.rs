@@ -243,7 +243,9 @@ impl End {
         for part in parts {
             assert!(error.contains(part), "{part:?} is wanted in:\n{error}");
         }
-        assert!(!self.stderr.contains("panicked") && !self.stderr.contains("backtrace"));
+        for word in ["panicked", "backtrace"] {
+            assert!(!self.stderr.contains(word), "{word:?} is in:\n{}", self.stderr);
+        }
         self
     }
 

@@ -17,19 +17,20 @@ fn kills() -> u64 {
     wanted("STREAMWORK_KILLS", 10)
 }
 
-/// A job that is killed and started again, until it ends.
-struct Killed<'a> {
-    semantic: &'a str,
-    input: &'a str,
-    kept: &'a str,
-    output: &'a str,
+/// A usage job that takes checkpoints, and writes files.
+pub(crate) struct Durable<'a> {
+    pub(crate) semantic: &'a str,
+    pub(crate) input: &'a str,
+    pub(crate) rate: &'a str,
+    pub(crate) kept: &'a str,
+    pub(crate) output: &'a str,
 }
 
-impl Killed<'_> {
-    fn start(&self, parallelism: u64) -> Program {
+impl Durable<'_> {
+    pub(crate) fn start(&self, parallelism: u64) -> Program {
         let parallelism = parallelism.to_string();
         let options = [
-            ["--input", self.input, "--rate", RATE, "--delivery", self.semantic],
+            ["--input", self.input, "--rate", self.rate, "--delivery", self.semantic],
             ["--checkpoint-interval", INTERVAL, "--data-dir", self.kept, "--output", self.output],
         ];
         let mut options = options.concat();
@@ -44,7 +45,12 @@ impl Killed<'_> {
 
     /// Waits until `checkpoints` more are published and up to 50 ms have passed after that. Whether it
     /// has ended before.
-    fn ends_before(&self, program: &Program, checkpoints: u64, random: &mut Random) -> bool {
+    pub(crate) fn ends_before(
+        &self,
+        program: &Program,
+        checkpoints: u64,
+        random: &mut Random,
+    ) -> bool {
         for _ in 0..checkpoints {
             let before = self.latest();
             while self.latest() == before {
@@ -59,7 +65,7 @@ impl Killed<'_> {
 
 /// Kills a job up to `kills` times, and lets it come to its end. Gives how often it was killed, what it
 /// printed, and how often it went on from a checkpoint.
-fn kill(job: &Killed<'_>, kills: u64, parallelisms: &[u64], random: &mut Random) -> Survivor {
+fn kill(job: &Durable<'_>, kills: u64, parallelisms: &[u64], random: &mut Random) -> Survivor {
     let (mut killed, mut restored) = (0, 0);
     loop {
         let at = random.below(parallelisms.len() as u64);
@@ -97,7 +103,7 @@ fn is_exact_after_kills(name: &str, parallelisms: &[u64]) {
         println!("{name}: seed {seed}");
         let (kept, output) = (TempDir::new(&format!("{name}-kept")), TempDir::new(name));
         let (input, kept, output) = (input.path(), kept.path(), output.path());
-        let job = Killed { semantic: "exactly-once", input, kept, output };
+        let job = Durable { semantic: "exactly-once", input, rate: RATE, kept, output };
         let end = kill(&job, kills() - killed, parallelisms, &mut Random(seed));
         assert_eq!(end.stdout, totals, "seed {seed}");
         // No line twice, and no other file, also none that is hidden.
@@ -139,7 +145,7 @@ fn at_least_once_loses_nothing_to_kills() {
     let input = TempFile::new("killed-at-least-once", &text);
     let (kept, output) = (TempDir::new("at-least-once-kept"), TempDir::new("at-least-once"));
     let (input, kept, output) = (input.path(), kept.path(), output.path());
-    let job = Killed { semantic: "at-least-once-checkpoints", input, kept, output };
+    let job = Durable { semantic: "at-least-once-checkpoints", input, rate: RATE, kept, output };
     let end = kill(&job, kills(), &[2], &mut Random(1));
     let of = |line: &str, field: &str| {
         let totals: Value = serde_json::from_str(line).expect("it is JSON");

@@ -4,6 +4,7 @@ mod bad_input;
 mod blocks;
 mod chaos;
 mod counting;
+mod damage;
 mod ends;
 mod fraud;
 mod graphs;
