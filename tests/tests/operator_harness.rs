@@ -131,8 +131,13 @@ impl KeyedTwoInput for Balance {
         if n == 13 { Err("thirteen".into()) } else { Ok(()) }
     }
 
-    fn finish(&mut self, key: &u64, balance: i64, out: &mut Emitter<Self::Out>) -> Result<()> {
-        out.emit((*key, balance));
+    fn finish(
+        &mut self,
+        key: &u64,
+        balance: &mut Keyed<i64>,
+        out: &mut Emitter<Self::Out>,
+    ) -> Result<()> {
+        out.emit((*key, balance.take()));
         Ok(())
     }
 }
@@ -206,7 +211,13 @@ impl KeyedOperator for Count {
         if n == 13 { Err("thirteen".into()) } else { Ok(()) }
     }
 
-    fn finish(&mut self, key: &u64, seen: u64, out: &mut Emitter<Self::Out>) -> Result<()> {
+    fn finish(
+        &mut self,
+        key: &u64,
+        seen: &mut Keyed<u64>,
+        out: &mut Emitter<Self::Out>,
+    ) -> Result<()> {
+        let seen = seen.take();
         out.extend((0..700).map(|_| (*key, seen)));
         Ok(())
     }

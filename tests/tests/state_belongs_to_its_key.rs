@@ -66,8 +66,13 @@ impl KeyedOperator for Ledger {
         Ok(())
     }
 
-    fn finish(&mut self, key: &u64, state: u64, out: &mut Emitter<Row>) -> Result<()> {
-        out.emit((*key, u64::MAX, false, state));
+    fn finish(
+        &mut self,
+        key: &u64,
+        state: &mut Keyed<u64>,
+        out: &mut Emitter<Row>,
+    ) -> Result<()> {
+        out.emit((*key, u64::MAX, false, **state));
         Ok(())
     }
 }
@@ -161,7 +166,12 @@ impl KeyedOperator for Farewell {
         Ok(())
     }
 
-    fn finish(&mut self, key: &u64, _: bool, out: &mut Emitter<Live>) -> Result<()> {
+    fn finish(
+        &mut self,
+        key: &u64,
+        _: &mut Keyed<bool>,
+        out: &mut Emitter<Live>,
+    ) -> Result<()> {
         out.emit(Live::new(*key, &self.0));
         Ok(())
     }
@@ -337,9 +347,10 @@ impl KeyedTwoInput for SumsByKey {
     fn finish(
         &mut self,
         key: &u64,
-        (left, right): (u64, u64),
+        counts: &mut Keyed<(u64, u64)>,
         out: &mut Emitter<Self::Out>,
     ) -> Result<()> {
+        let (left, right) = **counts;
         out.emit((*key, left, right));
         Ok(())
     }
@@ -425,7 +436,7 @@ impl KeyedOperator for Slow {
         Ok(())
     }
 
-    fn finish(&mut self, _: &u64, _: u64, _: &mut Emitter<u64>) -> Result<()> {
+    fn finish(&mut self, _: &u64, _: &mut Keyed<u64>, _: &mut Emitter<u64>) -> Result<()> {
         self.0.fetch_add(1, Ordering::SeqCst);
         Ok(())
     }

@@ -138,13 +138,6 @@ impl Seat {
         self.saving.is_none() && self.skips_read(error)
     }
 
-    /// A machine that takes the place of one which has failed is the instance built anew.
-    fn count_restart(&self) {
-        if self.attempt != Attempt::FIRST {
-            self.counters.restarts.add(1);
-        }
-    }
-
     fn seating(&self) -> Seating {
         let component = self.ctx.instance.component.clone();
         let (index, parallelism) = (self.ctx.instance.index, self.ctx.parallelism);

@@ -177,7 +177,6 @@ impl<L: Logic> OperatorMachine<L> {
         match self.build() {
             Ok(()) => {
                 self.phase = Phase::Running;
-                self.seat.count_restart();
                 self.seat.reports.report(Report::Ready);
             }
             // Nothing has worked yet that could work again.

@@ -349,7 +349,6 @@ impl<S: Source> SourceMachine<S> {
                 if self.phase == Phase::New {
                     if !opening {
                         self.phase = Phase::Running;
-                        self.seat.count_restart();
                         self.seat.reports.report(Report::Ready);
                     }
                 } else {
@@ -491,7 +490,6 @@ impl<S: Source> SourceMachine<S> {
             }
         }
         if self.phase == Phase::New {
-            self.seat.count_restart();
             self.seat.reports.report(Report::Ready);
         }
         if end_of_data {
