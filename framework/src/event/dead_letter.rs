@@ -30,7 +30,7 @@ use serde_bytes::ByteBuf;
 /// let job = Job::new("numbers");
 /// let texts = job.source(FromIter::new(["1", "one", "2"].map(String::from)));
 /// let parsed = texts.apply(Parse).on_error(OnError::DeadLetter);
-/// parsed.dead_letters().sink(dead.clone());
+/// parsed.dead_letters().sink(dead.clone()).named("dead");
 /// parsed.sink(numbers.clone());
 /// Engine::new().run(job).unwrap();
 /// assert_eq!(numbers.take(), [1, 2]);

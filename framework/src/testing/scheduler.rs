@@ -119,14 +119,14 @@ impl Scheduler {
     /// let got = Collect::new();
     /// let job = || {
     ///     let job = Job::new("numbers").delivery(Delivery::exactly_once(Duration::from_millis(1)));
-    ///     job.source(Generator::indexed(|n| n).events(1_000)).sink(got.clone());
+    ///     job.source(Generator::indexed(|n| n).events(20_000)).sink(got.clone());
     ///     job
     /// };
-    /// let killed = Scheduler::seeded(1).store(store.clone()).kill_after(60).run(job()).unwrap();
+    /// let killed = Scheduler::seeded(1).store(store.clone()).kill_after(40).run(job()).unwrap();
     /// assert_eq!(killed.status(), JobStatus::Killed);
     /// let outcome = Scheduler::seeded(2).store(store).run(job()).unwrap();
     /// assert_eq!(outcome.status(), JobStatus::Finished);
-    /// assert_eq!(got.take(), (0..1_000).collect::<Vec<_>>());
+    /// assert_eq!(got.take(), (0..20_000).collect::<Vec<_>>());
     /// ```
     #[must_use]
     pub fn kill_after(self, steps: u64) -> Self {
