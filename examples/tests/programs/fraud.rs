@@ -12,14 +12,14 @@ const BOTH_FORMS: &str = "Input needs to be in this format: {amount},{merchandis
 
 /// What was said of each transaction, in order.
 #[derive(Debug, Default, PartialEq, Eq)]
-struct Said {
+pub(crate) struct Said {
     changes: Vec<String>,
-    decisions: Vec<String>,
+    pub(crate) decisions: Vec<String>,
 }
 
 /// By transaction.
 #[track_caller]
-fn said(text: &str) -> BTreeMap<String, Said> {
+pub(crate) fn said(text: &str) -> BTreeMap<String, Said> {
     let mut said = BTreeMap::<String, Said>::new();
     for line in text.lines() {
         if let Some(change) = line.strip_prefix("Transaction score change: ") {

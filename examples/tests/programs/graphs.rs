@@ -14,7 +14,7 @@ const LINES: [&str; 5] = ["car", "truck", "car", "van", "car"];
 
 /// What was printed, by the name of who did.
 #[derive(Debug, Default)]
-struct Printed {
+pub(crate) struct Printed {
     /// The vehicles that passed each bridge.
     passed: BTreeMap<String, Vec<String>>,
     /// Each booth's blocks: instance and counts.
@@ -52,7 +52,7 @@ impl Printed {
     }
 
     #[track_caller]
-    fn of(end: &End) -> Self {
+    pub(crate) fn of(end: &End) -> Self {
         Self::read(&end.stdout)
     }
 
@@ -85,7 +85,7 @@ impl Printed {
     }
 
     /// What all instances of a booth have counted in the end.
-    fn total(&self, booth: &str) -> Counts {
+    pub(crate) fn total(&self, booth: &str) -> Counts {
         let last: BTreeMap<_, _> = self.counted[booth].iter().cloned().collect();
         let mut total = Counts::new();
         for (kind, count) in last.into_values().flatten() {

@@ -6,6 +6,7 @@ mod chaos;
 mod counting;
 mod damage;
 mod ends;
+mod exact;
 mod fraud;
 mod graphs;
 mod harness;
