@@ -66,12 +66,7 @@ impl KeyedOperator for Ledger {
         Ok(())
     }
 
-    fn finish(
-        &mut self,
-        key: &u64,
-        state: &mut Keyed<u64>,
-        out: &mut Emitter<Row>,
-    ) -> Result<()> {
+    fn finish(&mut self, key: &u64, state: &mut Keyed<u64>, out: &mut Emitter<Row>) -> Result<()> {
         out.emit((*key, u64::MAX, false, **state));
         Ok(())
     }
@@ -166,12 +161,7 @@ impl KeyedOperator for Farewell {
         Ok(())
     }
 
-    fn finish(
-        &mut self,
-        key: &u64,
-        _: &mut Keyed<bool>,
-        out: &mut Emitter<Live>,
-    ) -> Result<()> {
+    fn finish(&mut self, key: &u64, _: &mut Keyed<bool>, out: &mut Emitter<Live>) -> Result<()> {
         out.emit(Live::new(*key, &self.0));
         Ok(())
     }

@@ -85,8 +85,11 @@ impl Program {
 
     /// Nobody reads its output.
     pub(crate) fn start_unread(program: &str, options: &[&str]) -> Self {
-        let mut child = Command::new(program)
-            .args(options)
+        Self::spawn(Command::new(program).args(options))
+    }
+
+    fn spawn(command: &mut Command) -> Self {
+        let mut child = command
             .env_remove("RUST_LOG")
             .env_remove("RUST_BACKTRACE")
             .stdin(Stdio::piped())
@@ -216,6 +219,16 @@ impl Drop for Program {
 pub(crate) fn run(program: &str, options: &[&str], stdin: &str) -> End {
     let mut program = Program::start(program, options);
     program.feed(stdin);
+    program.end()
+}
+
+/// Runs a program to its end, with a directory of its own for temporary files.
+#[track_caller]
+pub(crate) fn run_in(temporary: &TempDir, program: &str, options: &[&str]) -> End {
+    std::fs::create_dir_all(temporary.path()).expect("there is room");
+    let command = &mut Command::new(program);
+    let mut program = Program::spawn(command.args(options).env("TMPDIR", temporary.path()));
+    program.stdout = program.child.stdout.take().map(Gatherer::start);
     program.end()
 }
 

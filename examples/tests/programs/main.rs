@@ -5,6 +5,7 @@ mod blocks;
 mod chaos;
 mod counting;
 mod damage;
+mod data_dir;
 mod ends;
 mod exact;
 mod fraud;

@@ -76,6 +76,21 @@ fn checkpoints_have_an_interval_and_a_place() {
 }
 
 #[test]
+fn an_input_that_passes_by_has_no_checkpoints() {
+    for program in [VEHICLE_COUNT, PARALLEL_VEHICLE_COUNT, STREAM_FORK, SYSTEM_USAGE] {
+        for semantic in ["at-least-once-checkpoints", "exactly-once"] {
+            for input in ["--input -", "--connect localhost:9990"] {
+                let options = format!("{input} --delivery {semantic} --data-dir nowhere");
+                let ways = ["--input with a file", "--delivery at-most-once"];
+                refused(program, &options, &[&[input, semantic][..], &ways].concat());
+            }
+        }
+    }
+    refused(RECOVERY[2], "--input - --delivery exactly-once", &["--input -", "a file"]);
+    assert!(!std::path::Path::new("nowhere").exists());
+}
+
+#[test]
 fn chaos_needs_a_component_of_the_job() {
     let names = ["sensor-reader", "vehicle-counter"];
     refused(VEHICLE_COUNT, "--chaos panic:windmill:1", &[&names[..], &["windmill"]].concat());

@@ -1,6 +1,6 @@
 //! The programs about state: what is kept, by whom, and what a failure costs.
 
-use crate::harness::{End, naive_counts, run};
+use crate::harness::{End, TempDir, naive_counts, run};
 use std::fs;
 
 const MANUAL_STATE: &str = env!("CARGO_BIN_EXE_manual-state");
@@ -98,6 +98,23 @@ fn an_instance_that_is_built_anew_has_lost_its_words_and_the_other_has_not() {
     // One word more or less before the failure is another count, so it is this one that was told.
     let other = counted(&["--chaos", "panic:word-counter:7"], "");
     assert_ne!(counts(&other), text);
+}
+
+#[test]
+fn under_checkpoints_every_word_is_counted_once() {
+    let kept = TempDir::new("words");
+    for place in [&[][..], &["--data-dir", kept.path()]] {
+        for semantic in ["exactly-once", "at-least-once-checkpoints"] {
+            let fresh = if place.is_empty() { &[][..] } else { &["--fresh"] };
+            let options = [&["--delivery", semantic], place, fresh].concat();
+            let end = counted(&options, "");
+            end.has_end_line(&["failed=1", "restarts=1"]);
+            assert!(end.stderr.contains("going back to the last checkpoint"), "{}", end.stderr);
+            assert!(end.stdout.contains("last failure: panic at "), "{}", end.stdout);
+            // One source and no link that waits for another: also this is exact.
+            assert_eq!(counts(&end), naive(TEXT));
+        }
+    }
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! The engine and the hand-written loop come to the same result, whatever the parallelism.
 
-use crate::harness::{WORKLOAD, run};
+use crate::harness::{TempDir, WORKLOAD, run, run_in};
+use std::fs;
 
 /// Checks the line; gives `checksum:outputs`.
 #[track_caller]
@@ -51,4 +52,40 @@ fn odd_shares_are_complete() {
             }
         }
     }
+}
+
+#[test]
+fn checkpoints_change_no_result_and_leave_nothing() {
+    let temporary = TempDir::new("workload-temporary");
+    for (workload, events) in [("W1", "300000"), ("W2", "300000"), ("W7", "1e5"), ("W8", "1e5")] {
+        let expected = checked(workload, "1", [events, &count(events)], true);
+        for parallelism in ["1", "2"] {
+            let options = [workload, parallelism, events, "--checkpoint", "20ms"];
+            let end = run_in(&temporary, WORKLOAD, &options);
+            let fields: Vec<&str> = end.has_code(0).stdout.split_whitespace().collect();
+            assert_eq!((fields.len(), fields[6]), (8, &*expected), "{}", end.stdout);
+            let line = end.stderr.trim_end();
+            let figures: Vec<(&str, f64)> = line.split(' ').map(figure).collect();
+            let names: Vec<&str> = figures.iter().map(|(name, _)| *name).collect();
+            let wanted = ["checkpoints", "first_ms", "worst_ms", "stall_ms", "align_ms"];
+            assert_eq!(names, wanted, "{line}");
+            // There is at least the last one, and no first one takes longer than the worst.
+            assert!(figures[0].1 >= 1.0 && figures[1].1 <= figures[2].1, "{line}");
+            assert!(figures[1].1 > 0.0, "{line}");
+        }
+    }
+    let refused = run_in(&temporary, WORKLOAD, &["W7", "200", "1", "--checkpoint", "1s"]);
+    refused.has_code(2).has_error(&["200", "128"]);
+    assert_eq!(fs::read_dir(temporary.path()).unwrap().count(), 0);
+}
+
+fn count(text: &str) -> String {
+    examples::count(text).unwrap().to_string()
+}
+
+/// `name=number`.
+#[track_caller]
+fn figure(text: &str) -> (&str, f64) {
+    let (name, number) = text.split_once('=').unwrap_or_else(|| panic!("{text:?}"));
+    (name, number.parse().unwrap_or_else(|_| panic!("{text:?}")))
 }

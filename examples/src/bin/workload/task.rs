@@ -56,7 +56,10 @@ struct TempDir(PathBuf);
 
 impl TempDir {
     fn new() -> Self {
-        Self(env::temp_dir().join(format!("streamwork-workload-{}", process::id())))
+        let path = env::temp_dir().join(format!("streamwork-workload-{}", process::id()));
+        // One may be left of a process with the same number that was killed.
+        drop(fs::remove_dir_all(&path));
+        Self(path)
     }
 
     fn path(&self) -> &Path {

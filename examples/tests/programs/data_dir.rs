@@ -1,0 +1,100 @@
+//! The directory in which a job keeps its checkpoints: whose it is, and what becomes of it.
+
+use crate::harness::{End, Program, SYSTEM_USAGE, TempDir, TempFile, VEHICLE_COUNT, run};
+use crate::usage::payments;
+use std::fs;
+use std::path::Path;
+
+fn usage(input: &str, kept: &str, more: &[&str]) -> End {
+    let options = ["--input", input, "--delivery", "exactly-once", "--data-dir", kept];
+    run(SYSTEM_USAGE, &[&options, more].concat(), "")
+}
+
+#[track_caller]
+fn refused(kept: &str, parts: &[&str]) {
+    let input = TempFile::new("refused", "1,1\n");
+    let end = usage(input.path(), kept, &[]);
+    end.has_code(1).has_error(&[&["system-usage", kept], parts].concat());
+    assert!(!end.stderr.contains("job started") && end.stdout.is_empty(), "{}", end.stderr);
+}
+
+#[test]
+fn a_directory_is_that_of_one_job() {
+    let kept = TempDir::new("of-vehicles");
+    let options = ["--events", "9", "--rate", "1e6", "--delivery", "exactly-once", "--data-dir"];
+    run(VEHICLE_COUNT, &[&options[..], &[kept.path()]].concat(), "").has_code(0);
+    refused(kept.path(), &["belongs to the job \"vehicle-count\"", "take another directory"]);
+}
+
+#[test]
+fn a_directory_is_that_of_one_process() {
+    let kept = TempDir::new("locked");
+    let options = ["--delivery", "exactly-once", "--data-dir", kept.path()];
+    let program = Program::start(SYSTEM_USAGE, &options);
+    program.logs("job started");
+    refused(kept.path(), &["in use", "end the other process"]);
+    program.kill();
+}
+
+#[test]
+fn what_is_no_directory_is_refused() {
+    let file = TempFile::new("no-directory", "");
+    refused(file.path(), &["is no directory"]);
+    refused(&format!("{}/kept", file.path()), &["cannot make the data directory"]);
+    if cfg!(target_os = "linux") {
+        refused("/proc/kept", &["cannot make the data directory"]);
+    }
+}
+
+#[test]
+fn a_directory_of_other_files_is_left_alone() {
+    let kept = TempDir::new("foreign");
+    fs::create_dir_all(kept.path()).unwrap();
+    fs::write(Path::new(kept.path()).join("letter.txt"), "dear").unwrap();
+    refused(kept.path(), &["is no data directory, and not empty"]);
+    let names = fs::read_dir(kept.path()).unwrap().map(|file| file.unwrap().file_name());
+    assert!(names.into_iter().all(|name| name == "letter.txt" || name == "lock"));
+}
+
+#[test]
+fn a_fresh_start_moves_aside_what_was_there() {
+    let (text, totals, _) = payments(100);
+    let input = TempFile::new("fresh-lines", &text);
+    let kept = TempDir::new("fresh");
+    let starts = |more: &[&str], how: &str| {
+        let end = usage(input.path(), kept.path(), more);
+        assert_eq!(end.has_code(0).stdout, totals);
+        assert!(end.stderr.contains(how), "{}", end.stderr);
+    };
+    let goes_on = "with which the job has finished";
+    starts(&[], "restored=\"fresh\"");
+    starts(&[], goes_on);
+    for n in 1..=2 {
+        starts(&["--fresh"], "restored=\"fresh\"");
+        let archived = Path::new(kept.path()).join(format!("archive/{n}/IDENTITY"));
+        assert!(archived.is_file(), "{}", archived.display());
+    }
+    starts(&[], goes_on);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_job_that_was_stopped_goes_on() {
+    let (text, totals, expected) = payments(4_000);
+    let input = TempFile::new("stopped-lines", &text);
+    let (kept, output) = (TempDir::new("stopped-kept"), TempDir::new("stopped-output"));
+    let common = ["--input", input.path(), "--delivery", "exactly-once"];
+    let places = ["--data-dir", kept.path(), "--output", output.path()];
+    let options = [common, places].concat();
+    let program = Program::start(SYSTEM_USAGE, &[&options[..], &["--rate", "400"]].concat());
+    program.logs("a read failed");
+    program.signal("TERM");
+    let end = program.end();
+    end.has_code(0).has_end_line(&["status=stopped"]);
+    assert_eq!(end.stdout, "");
+
+    let end = run(SYSTEM_USAGE, &options, "");
+    assert!(end.stderr.contains("restored=\"from checkpoint "), "{}", end.stderr);
+    assert_eq!(end.has_code(0).stdout, totals);
+    assert!(crate::usage::verdicts(output.path()) == expected);
+}
