@@ -295,17 +295,18 @@ impl<'a> Restorer<'a> {
     }
 
     /// The table of an instance, with the keys that belong to it.
-    pub(crate) fn table<K, S>(&self) -> Result<Table<K, S>>
+    pub(crate) fn table<K, S>(&self, ttl: Option<Duration>) -> Result<Table<K, S>>
     where
         K: Key + Serialize + DeserializeOwned,
         S: Default + State,
     {
         let key_groups = self.saving.key_groups;
         match &self.saving.restored {
-            None => Ok(Table::new(key_groups)),
+            None => Ok(Table::new(key_groups).with_ttl(ttl)),
             Some(restored) => {
                 let groups = groups_of(key_groups, &self.seating);
-                read_table(self.seating.component.as_str(), restored, key_groups, groups)
+                let table = Table::new(key_groups).with_ttl(ttl);
+                read_table(table, self.seating.component.as_str(), restored, groups)
             }
         }
     }
@@ -343,16 +344,15 @@ impl<'a> Restorer<'a> {
 
 /// The keys of some groups with their state.
 fn read_table<K, S>(
+    mut table: Table<K, S>,
     component: &str,
     restored: &RestoredComponent,
-    key_groups: KeyGroups,
     groups: impl Iterator<Item = KeyGroup>,
 ) -> Result<Table<K, S>>
 where
     K: Key + Serialize + DeserializeOwned,
     S: Default + State,
 {
-    let mut table = Table::new(key_groups);
     if let Some(was) = &restored.keyed {
         let reading = Reading::of(was).map_err(|differences| StateError::Changed {
             component: component.to_owned(),
@@ -378,7 +378,8 @@ where
 {
     let all = Seating { component: component.into(), index: 0, parallelism: 1 };
     let groups = groups_of(key_groups, &all);
-    Ok(read_table(component, restored, key_groups, groups)?.into_entries().collect())
+    let table = read_table(Table::new(key_groups), component, restored, groups)?;
+    Ok(table.into_entries().collect())
 }
 
 /// The fields of an instance that are marked `#[state]`.

@@ -15,6 +15,7 @@ use crate::state::State;
 use crate::step::Steps;
 use std::borrow::Borrow;
 use std::fmt;
+use std::time::Duration;
 
 /// A stream, or several, whose events belong to keys; made by [`Stream::key_by`]. A
 /// [`KeyedOperator`](crate::KeyedOperator) applied to it gets with each event the state of its key.
@@ -29,6 +30,8 @@ use std::fmt;
 pub struct KeyedStream<T, S> {
     pub(super) streams: Vec<Stream<T>>,
     pub(super) selector: S,
+    /// How long the state of a key lives after its last change, if not for ever.
+    pub(super) ttl: Option<Duration>,
 }
 
 impl<T: Event, S: KeySelector<T>> KeyedStream<T, S> {
@@ -39,10 +42,10 @@ impl<T: Event, S: KeySelector<T>> KeyedStream<T, S> {
         O: KeyedOperator<In = T, Key: Borrow<S::Key>> + Clone,
         S::Key: ToOwned<Owned = O::Key>,
     {
-        let selector = self.selector.clone();
+        let (selector, ttl) = (self.selector.clone(), self.ttl);
         let node = NewNode::of_operator(operator, |operator| {
             LogicBlueprint::of_prototype(operator, move |operator| {
-                KeyedLogic::new(operator, selector.clone())
+                KeyedLogic::new(operator, selector.clone(), ttl)
             })
         });
         node.read(self.subscribe()).into()
@@ -90,11 +93,11 @@ impl<T: Event, S: KeySelector<T>> KeyedStream<T, S> {
         S::Key: ToOwned<Owned = O::Key>,
         F: FnMut(&Context) -> O + Clone + Send + 'static,
     {
-        let selector = self.selector.clone();
+        let (selector, ttl) = (self.selector.clone(), self.ttl);
         let node = NewNode::of_function::<O>(
             name,
             LogicBlueprint::of_function(make, move |operator| {
-                KeyedLogic::new(operator, selector.clone())
+                KeyedLogic::new(operator, selector.clone(), ttl)
             }),
         );
         node.read(self.subscribe()).into()
@@ -128,6 +131,40 @@ impl<T: Event, S: KeySelector<T>> KeyedStream<T, S> {
         self.apply(Fold::new(initial, step))
     }
 
+    /// Gives the states of the operator that follows a time to live: the state of a key that was not changed
+    /// for so long is forgotten, as if it had [removed](crate::Keyed::remove) it itself. Nothing is called and
+    /// nothing is emitted for it. The next event of the key begins anew.
+    ///
+    /// Reading prolongs no life, and setting a timer doesn't either; [timers](crate::Keyed::set_timer) of the
+    /// key stay. The state is never seen again once its time is over; its memory, and its place in
+    /// checkpoints, are given back within half of that time more. Times are counted to the millisecond, one
+    /// at least, by the time of day: they go on while a job with checkpoints is down.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use streamwork::prelude::*;
+    ///
+    /// let sums = Collect::new();
+    /// let job = Job::new("sums");
+    /// // an event each 100 ms; the time between the second and the fourth of key 1 is too long
+    /// job.source(FromIter::new([0_u64, 1, 0, 0, 0, 0, 1]).splits(1))
+    ///     .rate(10.0)
+    ///     .key_by_value(|n: &u64| *n)
+    ///     .ttl(Duration::from_millis(250))
+    ///     .fold(0_u64, |count, _| *count += 1)
+    ///     .sink(sums.clone());
+    /// # #[cfg(feature = "test-util")] {
+    /// streamwork::testing::run(job)?;
+    /// assert_eq!(sums.take(), [(0, 1), (1, 1), (0, 2), (0, 3), (0, 4), (0, 5), (1, 1)]);
+    /// # }
+    /// # Ok::<(), streamwork::Error>(())
+    /// ```
+    #[must_use]
+    pub fn ttl(mut self, ttl: Duration) -> Self {
+        self.ttl = Some(ttl);
+        self
+    }
+
     fn subscribe(self) -> Vec<NewEdge> {
         let grouping = FieldsBy::new(self.selector);
         let edges = self.streams.iter().map(|stream| stream.group(grouping.clone()).subscribe());
@@ -152,7 +189,7 @@ impl<T: Event> Stream<T> {
         K: Key + ?Sized + 'static,
         F: for<'a> Fn(&'a T) -> &'a K + Clone + Send + 'static,
     {
-        KeyedStream { streams: vec![self.clone()], selector: KeyOn::new(key) }
+        KeyedStream { streams: vec![self.clone()], selector: KeyOn::new(key), ttl: None }
     }
 
     /// Keys the stream by a key that is made from each event; as [`key_by`](Self::key_by).
@@ -162,7 +199,7 @@ impl<T: Event> Stream<T> {
         K: Key + 'static,
         F: Fn(&T) -> K + Clone + Send + 'static,
     {
-        KeyedStream { streams: vec![self.clone()], selector: KeyBy::new(key) }
+        KeyedStream { streams: vec![self.clone()], selector: KeyBy::new(key), ttl: None }
     }
 }
 
@@ -193,7 +230,7 @@ impl<T: Event> Streams<T> {
         K: Key + ?Sized + 'static,
         F: for<'a> Fn(&'a T) -> &'a K + Clone + Send + 'static,
     {
-        KeyedStream { streams: self.into_vec(), selector: KeyOn::new(key) }
+        KeyedStream { streams: self.into_vec(), selector: KeyOn::new(key), ttl: None }
     }
 
     /// As [`Stream::key_by_value`]. All streams are keyed alike, whatever grouping they had.
@@ -202,6 +239,6 @@ impl<T: Event> Streams<T> {
         K: Key + 'static,
         F: Fn(&T) -> K + Clone + Send + 'static,
     {
-        KeyedStream { streams: self.into_vec(), selector: KeyBy::new(key) }
+        KeyedStream { streams: self.into_vec(), selector: KeyBy::new(key), ttl: None }
     }
 }

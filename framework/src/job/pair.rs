@@ -15,6 +15,7 @@ use crate::key::KeySelector;
 use crate::operator::{KeyedTwoInput, TwoInput};
 use crate::step::Steps;
 use std::borrow::Borrow;
+use std::time::Duration;
 
 /// Two streams, each with its grouping; made by [`Stream::connect`]. [`TwoInput`] has an example.
 #[derive(Debug)]
@@ -79,9 +80,10 @@ where
         R::Key: ToOwned<Owned = O::Key>,
     {
         let (left, right) = (self.left.selector.clone(), self.right.selector.clone());
+        let ttl = self.shorter_ttl();
         let node = NewNode::of_operator(operator, |operator| {
             LogicBlueprint::of_prototype(operator, move |operator| {
-                KeyedTwoInputLogic::new(operator, left.clone(), right.clone())
+                KeyedTwoInputLogic::new(operator, left.clone(), right.clone(), ttl)
             })
         });
         node.read(self.subscribe()).into()
@@ -97,10 +99,22 @@ where
         F: FnMut(&Context) -> O + Clone + Send + 'static,
     {
         let (left, right) = (self.left.selector.clone(), self.right.selector.clone());
+        let ttl = self.shorter_ttl();
         let blueprint = LogicBlueprint::of_function(make, move |operator| {
-            KeyedTwoInputLogic::new(operator, left.clone(), right.clone())
+            KeyedTwoInputLogic::new(operator, left.clone(), right.clone(), ttl)
         });
         NewNode::of_function::<O>(name, blueprint).read(self.subscribe()).into()
+    }
+
+    /// Forgets the state of a key that was not changed for so long; as [`KeyedStream::ttl`]. Without it, what
+    /// was said of one of the streams holds; of two times, the shorter.
+    pub fn ttl(mut self, ttl: Duration) -> Self {
+        (self.left.ttl, self.right.ttl) = (Some(ttl), None);
+        self
+    }
+
+    fn shorter_ttl(&self) -> Option<Duration> {
+        [self.left.ttl, self.right.ttl].into_iter().flatten().min()
     }
 
     fn subscribe(self) -> Vec<NewEdge> {

@@ -119,6 +119,10 @@ counters! {
     unsent,
     /// Restarts of the instance.
     restarts,
+    /// Timers that fired with success.
+    timers,
+    /// Timers lost to an error or a panic of user code.
+    failed_timers,
 }
 
 /// What has been counted of one closure on an edge, over all instances that run it.

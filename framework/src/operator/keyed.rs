@@ -5,6 +5,7 @@ use crate::emitter::Emitter;
 use crate::event::{Event, Storable};
 use crate::key::Key;
 use crate::state::{Keyed, State};
+use crate::time::EventTime;
 
 /// An operator of a keyed stream: with each event it gets the state of the event's key.
 ///
@@ -55,7 +56,7 @@ use crate::state::{Keyed, State};
 )]
 pub trait KeyedOperator: Component {
     /// What its events are keyed by.
-    type Key: Key + Storable + Send + 'static;
+    type Key: Key + Storable + Clone + Send + 'static;
     /// What it takes in.
     type In: Event;
     /// What it emits; [`Nothing`](crate::Nothing) if it never does.
@@ -91,6 +92,90 @@ pub trait KeyedOperator: Component {
         state: &mut Keyed<Self::State>,
         out: &mut Emitter<Self::Out>,
     ) -> Result<()>;
+
+    /// Called when a [timer](Keyed::set_timer) of a key is due, with the time that it was set for and the
+    /// state of the key, which is the default if it has none. The timer is gone by then; it may be set again.
+    ///
+    /// Timers fire in the order of their times, between events. They follow the time of day, to the
+    /// millisecond, and may be late: while those after it hold the instance back, while it waits for the
+    /// barriers of a checkpoint, or when events take long. Where the clock is set back they go on as if it
+    /// had not been. With checkpoints a timer is saved with the state, and its effect counts once, as that of
+    /// an event does; what fell due while the job was down fires before the first event. Elsewhere timers
+    /// are as lasting as the state.
+    ///
+    /// Once the data has come to its end no timer fires any more: [`finish`](Self::finish) is the end.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use streamwork::prelude::*;
+    ///
+    /// /// Emits the number of events of a key, a second after the first of them.
+    /// #[derive(Component, Clone)]
+    /// struct PerSecond;
+    ///
+    /// impl KeyedOperator for PerSecond {
+    ///     type Key = u64;
+    ///     type In = u64;
+    ///     type Out = (u64, u64);
+    ///     type State = u64;
+    ///
+    ///     fn apply(
+    ///         &mut self,
+    ///         _: &u64,
+    ///         _: u64,
+    ///         n: &mut Keyed<u64>,
+    ///         _: &mut Emitter<Self::Out>,
+    ///     ) -> Result<()> {
+    ///         if n.is_new() {
+    ///             n.set_timer_after(Duration::from_secs(1));
+    ///         }
+    ///         **n += 1;
+    ///         Ok(())
+    ///     }
+    ///
+    ///     fn on_timer(
+    ///         &mut self,
+    ///         key: &u64,
+    ///         _: EventTime,
+    ///         n: &mut Keyed<u64>,
+    ///         out: &mut Emitter<Self::Out>,
+    ///     ) -> Result<()> {
+    ///         out.emit((*key, n.take()));
+    ///         Ok(())
+    ///     }
+    /// }
+    ///
+    /// let counts = Collect::new();
+    /// let job = Job::new("counts");
+    /// // ten events a second, of two keys
+    /// job.source(FromIter::new(0..24_u64).splits(1))
+    ///     .rate(10.0)
+    ///     .key_by_value(|n: &u64| n % 2)
+    ///     .apply(PerSecond)
+    ///     .sink(counts.clone());
+    /// # #[cfg(feature = "test-util")] {
+    /// let outcome = streamwork::testing::run(job)?;
+    /// assert_eq!(counts.take(), [(0, 5), (1, 5), (0, 5), (1, 5)]);
+    /// assert_eq!(outcome.component("per-second").unwrap().timers, 4);
+    /// # }
+    /// # Ok::<(), streamwork::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`apply`](Self::apply): the timer is lost, and what was emitted for it is taken back.
+    ///
+    /// # Panics
+    /// As `apply`.
+    fn on_timer(
+        &mut self,
+        key: &Self::Key,
+        at: EventTime,
+        state: &mut Keyed<Self::State>,
+        out: &mut Emitter<Self::Out>,
+    ) -> Result<()> {
+        let _ = (key, at, state, out);
+        Ok(())
+    }
 
     /// Called once for each key that has state, in no particular order, after the last event, if the
     /// job comes to its end or is drained: the moment to emit what was gathered. A state that is not taken

@@ -5,6 +5,7 @@ use crate::emitter::Emitter;
 use crate::event::{Event, Storable};
 use crate::key::Key;
 use crate::state::{Keyed, State};
+use crate::time::EventTime;
 
 /// An operator with two inputs. Between the two there is no order; each for itself keeps its own.
 ///
@@ -162,7 +163,7 @@ pub trait TwoInput: Component {
 )]
 pub trait KeyedTwoInput: Component {
     /// What the events of both sides are keyed by.
-    type Key: Key + Storable + Send + 'static;
+    type Key: Key + Storable + Clone + Send + 'static;
     /// What it takes in from the stream that `connect` was called on.
     type Left: Event;
     /// What it takes in from the stream that was connected.
@@ -213,6 +214,25 @@ pub trait KeyedTwoInput: Component {
         state: &mut Keyed<Self::State>,
         out: &mut Emitter<Self::Out>,
     ) -> Result<()>;
+
+    /// Called when a [timer](Keyed::set_timer) of a key is due; as
+    /// [`KeyedOperator::on_timer`](crate::KeyedOperator::on_timer), which has an example.
+    ///
+    /// # Errors
+    /// As [`KeyedOperator::on_timer`](crate::KeyedOperator::on_timer).
+    ///
+    /// # Panics
+    /// As `KeyedOperator::on_timer`.
+    fn on_timer(
+        &mut self,
+        key: &Self::Key,
+        at: EventTime,
+        state: &mut Keyed<Self::State>,
+        out: &mut Emitter<Self::Out>,
+    ) -> Result<()> {
+        let _ = (key, at, state, out);
+        Ok(())
+    }
 
     /// Called once for each key that has state, after the last event of both sides; as
     /// [`KeyedOperator::finish`](crate::KeyedOperator::finish).

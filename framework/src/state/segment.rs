@@ -1,17 +1,25 @@
 //! The state of the keys of one key group as bytes: what a segment of a checkpoint holds.
 //!
 //! ```text
-//! segment  = format (1 byte, 1) kind (1 byte: 0 base, 1 delta)
-//!            removed (count) key*            keys that are there no more; none in a base
-//!            entries (count) (key state)*    keys with their state
+//! segment  = format (1 byte, 1) contents (1 byte: 1 it is a delta and no base, plus 2 there are times of
+//!            change, plus 4 there are timers)
+//!            removed (count) key*               keys that are there no more; none in a base
+//!            entries (count) (key state change?)*    keys with their state
+//!            timers?
+//! timers   = removed (count) key*               keys that have no timers any more; none in a base
+//!            entries (count) (key count time*)*      keys with all of their timers, in order
 //! key      = length, MessagePack
 //! state    = length, MessagePack with the names of fields
+//! change   = time: when the state was last changed
+//! time     = 8 bytes, big-endian, with sign: milliseconds since 1970-01-01T00:00Z
 //! count, length = LEB128, without sign
 //! ```
 //!
 //! A base holds all keys of the group. A delta is applied to what the segments before it give: first the
-//! keys that it removes are removed, then its entries are set.
+//! keys that it removes are removed, then its entries are set; and the same with timers. Times of change are
+//! there if the states have a time to live.
 
+use crate::time::EventTime;
 use serde::Serialize;
 
 const FORMAT: u8 = 1;
@@ -35,10 +43,26 @@ pub(crate) enum SegmentError {
 
 type BoxError = Box<dyn std::error::Error + Send + Sync>;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
-    Base = 0,
-    Delta = 1,
+/// What a segment holds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Contents {
+    /// It is no base.
+    pub(super) delta: bool,
+    /// With each state there is the time of its last change.
+    pub(super) changes: bool,
+    /// There are timers.
+    pub(super) timers: bool,
+}
+
+impl Contents {
+    fn byte(self) -> u8 {
+        u8::from(self.delta) | u8::from(self.changes) << 1 | u8::from(self.timers) << 2
+    }
+
+    fn of_byte(byte: u8) -> Option<Self> {
+        let has = |bit: u8| byte >> bit & 1 == 1;
+        (byte < 8).then(|| Self { delta: has(0), changes: has(1), timers: has(2) })
+    }
 }
 
 /// Writes a segment.
@@ -48,14 +72,18 @@ pub(super) struct SegmentWriter {
 }
 
 impl SegmentWriter {
-    pub(super) fn new(kind: Kind, capacity: usize) -> Self {
+    pub(super) fn new(contents: Contents, capacity: usize) -> Self {
         let mut bytes = Vec::with_capacity(capacity + 8);
-        bytes.extend([FORMAT, kind as u8]);
+        bytes.extend([FORMAT, contents.byte()]);
         Self { bytes }
     }
 
     pub(super) fn count(&mut self, count: usize) {
         put_length(&mut self.bytes, count);
+    }
+
+    pub(super) fn time(&mut self, time: EventTime) {
+        self.bytes.extend(time.as_millis().to_be_bytes());
     }
 
     pub(super) fn value<T: Serialize>(&mut self, value: &T) -> Result<(), SegmentError> {
@@ -92,23 +120,39 @@ fn put_length(bytes: &mut Vec<u8>, mut length: usize) {
 #[derive(Debug)]
 pub(super) struct SegmentReader<'a> {
     rest: &'a [u8],
-    kind: Kind,
+    contents: Contents,
 }
 
 impl<'a> SegmentReader<'a> {
     pub(super) fn new(bytes: &'a [u8]) -> Result<Self, SegmentError> {
-        match bytes {
-            [FORMAT, 0, rest @ ..] => Ok(Self { rest, kind: Kind::Base }),
-            [FORMAT, 1, rest @ ..] => Ok(Self { rest, kind: Kind::Delta }),
-            [format, ..] if *format > FORMAT => {
-                Err(SegmentError::Segment("it was written by a newer version of Streamwork"))
+        let [format, contents, rest @ ..] = bytes else {
+            return Err(SegmentError::Segment("it is no segment of keys"));
+        };
+        match (*format, Contents::of_byte(*contents)) {
+            (FORMAT, Some(contents)) => Ok(Self { rest, contents }),
+            (FORMAT, None) | (..FORMAT, _) => {
+                Err(SegmentError::Segment("it is no segment of keys"))
             }
-            _ => Err(SegmentError::Segment("it is no segment of keys")),
+            _ => Err(SegmentError::Segment("it was written by a newer version of Streamwork")),
         }
     }
 
-    pub(super) fn kind(&self) -> Kind {
-        self.kind
+    pub(super) fn contents(&self) -> Contents {
+        self.contents
+    }
+
+    /// How many bytes are left.
+    pub(super) fn len(&self) -> usize {
+        self.rest.len()
+    }
+
+    pub(super) fn time(&mut self) -> Result<EventTime, SegmentError> {
+        let (time, rest) = self
+            .rest
+            .split_first_chunk()
+            .ok_or_else(|| SegmentError::Segment("it is cut short"))?;
+        self.rest = rest;
+        Ok(EventTime::from_millis(i64::from_be_bytes(*time)))
     }
 
     pub(super) fn count(&mut self) -> Result<usize, SegmentError> {

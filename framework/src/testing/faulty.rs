@@ -10,6 +10,7 @@ use crate::sink::{Effect, Handle, Sink};
 use crate::source::{Progress, Source, Splits};
 use crate::state::Keyed;
 use crate::state::{FieldReader, FieldWriter, StateError};
+use crate::time::EventTime;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::{self, Poll};
@@ -221,6 +222,16 @@ impl<O: KeyedOperator> KeyedOperator for Faulty<O> {
         self.inner.apply(key, event, state, out)
     }
 
+    fn on_timer(
+        &mut self,
+        key: &O::Key,
+        at: EventTime,
+        state: &mut Keyed<O::State>,
+        out: &mut Emitter<O::Out>,
+    ) -> Result<()> {
+        self.inner.on_timer(key, at, state, out)
+    }
+
     fn finish(
         &mut self,
         key: &O::Key,
@@ -288,6 +299,16 @@ impl<O: KeyedTwoInput> KeyedTwoInput for Faulty<O> {
     ) -> Result<()> {
         self.count()?;
         self.inner.apply_right(key, event, state, out)
+    }
+
+    fn on_timer(
+        &mut self,
+        key: &O::Key,
+        at: EventTime,
+        state: &mut Keyed<O::State>,
+        out: &mut Emitter<O::Out>,
+    ) -> Result<()> {
+        self.inner.on_timer(key, at, state, out)
     }
 
     fn finish(

@@ -1,8 +1,14 @@
 //! Event time, watermarks, and the clock that everything else asks for the time of day.
 
 mod clock;
+#[cfg(test)]
+mod settable;
+mod steady;
 
 pub use clock::{Clock, ManualClock, Moment, SystemClock};
+#[cfg(test)]
+pub(crate) use settable::SettableClock;
+pub(crate) use steady::SteadyTime;
 
 use serde::{Deserialize, Serialize};
 use std::fmt;

@@ -5,24 +5,52 @@ use crate::component::{Context, Result};
 use crate::emitter::{Emitter, Trial};
 use crate::guard::catch_silently;
 use crate::instance::{Kept, Restorer, Saver};
-use crate::key::{KeySelector, key_hash};
+use crate::key::{Key, KeySelector, key_hash};
 use crate::operator::KeyedOperator;
-use crate::state::{Cursor, Keyed, Table};
+use crate::state::{Cursor, Keyed, State, Table};
+use crate::time::{EventTime, Moment};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 use std::borrow::Borrow;
+use std::sync::Arc;
 use std::task::{self, Poll};
+use std::time::Duration;
 
 /// The keys of an instance, and how far it has come with finishing them.
 pub(super) struct Keys<K, S> {
     pub(super) table: Table<K, S>,
+    /// How long a state lives after its last change, if not for ever.
+    ttl: Option<Duration>,
     finished: Cursor,
 }
 
-impl<K: Send + 'static, S: Default + Send + 'static> Keys<K, S> {
+impl<K: Key + Clone + Send + 'static, S: Default + Send + 'static> Keys<K, S> {
     /// Keys that are finished before the instance looks up.
     const AT_ONCE: usize = 64;
 
-    pub(super) fn new() -> Self {
-        Self { table: Table::volatile(), finished: Cursor::default() }
+    pub(super) fn new(ttl: Option<Duration>) -> Self {
+        let table = Table::volatile().with_ttl(ttl);
+        Self { table, ttl, finished: Cursor::default() }
+    }
+
+    pub(super) fn start(&mut self, ctx: &Context) {
+        self.table.start(Arc::clone(&ctx.clock));
+    }
+
+    #[inline]
+    pub(super) fn due(&mut self) -> Option<Moment> {
+        self.table.due()
+    }
+
+    /// Sweeps a bit, and calls `fire` with the earliest timer if it is due. Says whether it was.
+    pub(super) fn on_time(
+        &mut self,
+        fire: impl FnOnce(&K, EventTime, &mut Keyed<S>) -> Result<()>,
+    ) -> Result<bool> {
+        self.table.sweep();
+        let Some((key, hash, at)) = self.table.take_timer() else { return Ok(false) };
+        let fired = self.table.place(hash, &key).with(|key, state| fire(key, at, state));
+        fired.map(|()| true)
     }
 
     /// Calls `finish` with one key after the other: some of them, as long as there is room for what it
@@ -47,6 +75,17 @@ impl<K: Send + 'static, S: Default + Send + 'static> Keys<K, S> {
             }
         }
         Ok(Finish::More)
+    }
+}
+
+impl<K, S> Keys<K, S>
+where
+    K: Key + Serialize + DeserializeOwned,
+    S: Default + State,
+{
+    pub(super) fn restore(&mut self, restorer: &Restorer<'_>) -> Result<()> {
+        self.table = restorer.table(self.ttl)?;
+        Ok(())
     }
 }
 
@@ -78,8 +117,9 @@ pub(crate) struct KeyedLogic<O: KeyedOperator, S> {
 }
 
 impl<O: KeyedOperator, S> KeyedLogic<O, S> {
-    pub(crate) fn new(operator: O, selector: S) -> Self {
-        Self { operator, selector, keys: Keys::new(), selecting: false }
+    /// Keys whose state was not changed for the time `ttl` are forgotten.
+    pub(crate) fn new(operator: O, selector: S, ttl: Option<Duration>) -> Self {
+        Self { operator, selector, keys: Keys::new(ttl), selecting: false }
     }
 }
 
@@ -111,7 +151,7 @@ where
     }
 
     fn restore(&mut self, restorer: &Restorer<'_>) -> Result<()> {
-        self.keys.table = restorer.table()?;
+        self.keys.restore(restorer)?;
         restorer.component(&mut self.operator)
     }
 
@@ -121,6 +161,7 @@ where
     }
 
     fn setup(&mut self, ctx: &Context) -> Result<()> {
+        self.keys.start(ctx);
         self.operator.setup(ctx)
     }
 
@@ -146,6 +187,23 @@ where
             selector.with_key(&event, |key| table.place(key_hash(key), key))
         });
         place.with(|key, state| operator.apply(key, event, state, out))
+    }
+
+    const TIMED: bool = true;
+
+    #[cfg(feature = "test-util")]
+    fn set_ttl(&mut self, ttl: Duration) {
+        self.keys = Keys::new(Some(ttl));
+    }
+
+    #[inline]
+    fn due(&mut self) -> Option<Moment> {
+        self.keys.due()
+    }
+
+    fn on_time(&mut self, out: &mut Emitter<O::Out>) -> Result<bool> {
+        let Self { operator, keys, .. } = self;
+        keys.on_time(|key, at, state| operator.on_timer(key, at, state, out))
     }
 
     fn poll_finish(

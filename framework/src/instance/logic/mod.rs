@@ -13,7 +13,10 @@ use crate::event::{Event, Nothing};
 use crate::id::CheckpointId;
 use crate::operator::Operator;
 use crate::sink::{Effect, Sink};
+use crate::time::Moment;
 use std::task::{self, Poll, ready};
+#[cfg(feature = "test-util")]
+use std::time::Duration;
 
 /// What operators and sinks have in common.
 pub(crate) trait Logic: Send {
@@ -60,6 +63,24 @@ pub(crate) trait Logic: Send {
         out: &mut Emitter<Self::Out>,
         cx: &mut task::Context<'_>,
     ) -> Poll<Result<Finish>>;
+
+    /// Whether it may have something to do without an event.
+    const TIMED: bool = false;
+
+    /// How long states live; before they are restored and it is set up.
+    #[cfg(feature = "test-util")]
+    fn set_ttl(&mut self, _: Duration) {}
+
+    /// When it next has something to do without an event, if it has; it may be due already.
+    fn due(&mut self) -> Option<Moment> {
+        None
+    }
+
+    /// Does some of what is due: fires one timer at most, and says whether it did.
+    fn on_time(&mut self, out: &mut Emitter<Self::Out>) -> Result<bool> {
+        let _ = out;
+        Ok(false)
+    }
 
     /// Whether the panic that was just caught came up before the component was called, so that it can go
     /// on with the next event.

@@ -11,9 +11,10 @@ use crate::key::{KeySelector, key_hash};
 use crate::operator::{KeyedTwoInput, TwoInput};
 #[cfg(feature = "test-util")]
 use crate::state::Table;
-use crate::time::EventTime;
+use crate::time::{EventTime, Moment};
 use std::borrow::Borrow;
 use std::task::{self, Poll};
+use std::time::Duration;
 
 /// An event of one of two streams.
 #[derive(Clone, Debug)]
@@ -136,8 +137,9 @@ pub(crate) struct KeyedTwoInputLogic<O: KeyedTwoInput, L, R> {
 }
 
 impl<O: KeyedTwoInput, L, R> KeyedTwoInputLogic<O, L, R> {
-    pub(crate) fn new(operator: O, left: L, right: R) -> Self {
-        Self { operator, left, right, keys: Keys::new(), selecting: false }
+    /// Keys whose state was not changed for the time `ttl` are forgotten.
+    pub(crate) fn new(operator: O, left: L, right: R, ttl: Option<Duration>) -> Self {
+        Self { operator, left, right, keys: Keys::new(ttl), selecting: false }
     }
 }
 
@@ -170,7 +172,7 @@ where
     }
 
     fn restore(&mut self, restorer: &Restorer<'_>) -> Result<()> {
-        self.keys.table = restorer.table()?;
+        self.keys.restore(restorer)?;
         restorer.component(&mut self.operator)
     }
 
@@ -180,6 +182,7 @@ where
     }
 
     fn setup(&mut self, ctx: &Context) -> Result<()> {
+        self.keys.start(ctx);
         self.operator.setup(ctx)
     }
 
@@ -201,6 +204,23 @@ where
                 place.with(|key, state| operator.apply_right(key, event, state, out))
             }
         }
+    }
+
+    const TIMED: bool = true;
+
+    #[cfg(feature = "test-util")]
+    fn set_ttl(&mut self, ttl: Duration) {
+        self.keys = Keys::new(Some(ttl));
+    }
+
+    #[inline]
+    fn due(&mut self) -> Option<Moment> {
+        self.keys.due()
+    }
+
+    fn on_time(&mut self, out: &mut Emitter<O::Out>) -> Result<bool> {
+        let Self { operator, keys, .. } = self;
+        keys.on_time(|key, at, state| operator.on_timer(key, at, state, out))
     }
 
     fn poll_finish(

@@ -1,6 +1,7 @@
 //! The machine of operators and sinks.
 
 mod careful;
+mod timers;
 
 use super::failure::{Cause, Failure, UserError};
 use super::logic::{Finish, Logic};
@@ -25,6 +26,7 @@ use std::sync::Arc;
 use std::task::{self, Poll, Waker};
 use std::time::Duration;
 use std::vec::Drain;
+use timers::Alarm;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Phase {
@@ -109,6 +111,9 @@ pub(crate) struct OperatorMachine<L: Logic> {
     /// Events are looked at, since the component has failed at one after the last checkpoint.
     watch: Option<Watch>,
     examined: Examined,
+    alarm: Option<Alarm>,
+    /// Timers had their turn, and events have it now.
+    fired: bool,
 }
 
 impl<L: Logic> OperatorMachine<L> {
@@ -134,6 +139,8 @@ impl<L: Logic> OperatorMachine<L> {
             processed: 0,
             watch: None,
             examined: Examined::default(),
+            alarm: None,
+            fired: false,
             seat,
         }
     }
@@ -764,11 +771,21 @@ impl<L: Logic> Machine for OperatorMachine<L> {
                 cx.waker().wake_by_ref();
                 return;
             }
+            let fired = L::TIMED && std::mem::take(&mut self.fired);
+            if L::TIMED && !fired && self.fire(slice_ends) {
+                self.fired = true;
+                now = self.seat.ctx.clock.now();
+                continue;
+            }
             if self.current.is_none() && !self.next_frame() {
+                if fired {
+                    continue;
+                }
                 self.rest(now, cx);
                 if !self.release(now, cx.waker()) {
                     self.idle = true;
                 }
+                self.set_alarm(cx);
                 return;
             }
             now = self.advance(now, cx);

@@ -1,81 +1,28 @@
 //! [`Table`]: the keys of one instance with their state.
 
-use super::keyed::{Keyed, Settled};
-use super::segment::{Kind, SegmentError, SegmentReader, SegmentWriter};
+mod group;
+mod lives;
+mod timers;
+
+use super::keyed::{Keyed, Settled, TimerOrders};
+use super::segment::{Contents, SegmentError, SegmentReader, SegmentWriter};
 use super::{Reading, State};
 use crate::key::{Key, KeyGroup, KeyGroups, key_hash};
-use hashbrown::HashTable;
+use crate::time::{Clock, EventTime, Moment, SteadyTime};
+use group::{Group, Record, Slot, Stamp, rehash, within};
 use hashbrown::hash_table::{Entry, OccupiedEntry};
+use lives::Lives;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::borrow::Borrow;
 use std::fmt;
 use std::hint::black_box;
+use std::sync::Arc;
+use std::time::Duration;
+use timers::{Spot, Timers};
 
 /// The last barrier that an instance has let through: what happens after it is of this epoch.
 pub(crate) type Epoch = u32;
-
-/// One key's entry. It is small, since most of what a large table costs is to fetch it: the hash is made
-/// again where it is wanted, and the guard is put around the state for the call alone.
-struct Slot<K, S> {
-    key: K,
-    stamp: Stamp,
-    state: S,
-}
-
-/// When a key's state was last changed, and whether a checkpoint may hold it.
-#[derive(Clone, Copy, Debug)]
-struct Stamp(u32);
-
-impl Stamp {
-    const SAVED: u32 = 1 << 31;
-
-    const NEW: Self = Self(0);
-    const RESTORED: Self = Self(Self::SAVED);
-
-    #[inline]
-    fn change(&mut self, epoch: Epoch) {
-        self.0 = self.0 & Self::SAVED | epoch;
-    }
-
-    fn is_changed_since(self, epoch: Epoch) -> bool {
-        self.0 & !Self::SAVED >= epoch
-    }
-
-    fn save(&mut self) {
-        self.0 |= Self::SAVED;
-    }
-
-    fn is_saved(self) -> bool {
-        self.0 & Self::SAVED != 0
-    }
-}
-
-fn rehash<K: Key, S>(slot: &Slot<K, S>) -> u64 {
-    within(key_hash(&slot.key))
-}
-
-/// By what a slot is found within its group: the upper bits, which chose the group, are the same for all of
-/// them.
-#[inline]
-const fn within(hash: u64) -> u64 {
-    hash.rotate_left(32)
-}
-
-/// The keys of one key group.
-struct Group<K, S> {
-    slots: HashTable<Slot<K, S>>,
-    /// Keys that a checkpoint may hold and that are gone since the epoch beside them.
-    removed: Vec<(K, Epoch)>,
-    /// The last epoch in which a key was changed or removed.
-    changed: Epoch,
-}
-
-impl<K, S> Group<K, S> {
-    const fn new() -> Self {
-        Self { slots: HashTable::new(), removed: Vec::new(), changed: 0 }
-    }
-}
 
 /// Keys that are fetched at once.
 const AT_ONCE: usize = 64;
@@ -93,6 +40,54 @@ pub(crate) struct Table<K, S> {
     epoch: Epoch,
     /// Keys that were added, more or less: those that are gone are not taken off.
     keys: usize,
+    timing: Timing<K>,
+}
+
+/// What goes by time.
+struct Timing<K> {
+    /// `None` until the instance is set up.
+    time: Option<SteadyTime>,
+    timers: Timers<K>,
+    /// If the states have a time to live.
+    lives: Option<Lives>,
+}
+
+impl<K> Timing<K> {
+    fn now(&mut self) -> EventTime {
+        self.time.as_mut().map_or(EventTime::MIN, SteadyTime::now)
+    }
+
+    /// Whether the state of the key with this hash has lived its time.
+    #[inline]
+    fn is_over(&mut self, hash: u64) -> bool {
+        self.lives.is_some() && self.has_lived(hash)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn has_lived(&mut self, hash: u64) -> bool {
+        let now = self.now();
+        self.lives.as_ref().is_some_and(|lives| lives.is_over(hash, now))
+    }
+
+    /// The state of the key with this hash was changed.
+    #[cold]
+    #[inline(never)]
+    fn live(&mut self, hash: u64) {
+        let now = self.now();
+        if let Some(lives) = &mut self.lives {
+            lives.set(hash, now);
+        }
+    }
+}
+
+impl<K: Key + Clone> Timing<K> {
+    #[cold]
+    #[inline(never)]
+    fn carry_out(&mut self, orders: &TimerOrders, key: &K, spot: Spot, key_groups: KeyGroups) {
+        let now = self.now();
+        self.timers.carry_out(orders, key, spot, key_groups, now);
+    }
 }
 
 /// How far a walk over all keys has come.
@@ -113,7 +108,14 @@ impl<K, S: Default> Table<K, S> {
 
     pub(crate) fn new(key_groups: KeyGroups) -> Self {
         let groups = (0..key_groups.count()).map(|_| Group::new()).collect();
-        Self { groups, key_groups, epoch: 0, keys: 0 }
+        let timing = Timing { time: None, timers: Timers::new(), lives: None };
+        Self { groups, key_groups, epoch: 0, keys: 0, timing }
+    }
+
+    /// A table that forgets states that were not changed for so long.
+    pub(crate) fn with_ttl(mut self, ttl: Option<Duration>) -> Self {
+        self.timing.lives = ttl.map(Lives::new);
+        self
     }
 
     /// The place of a key, whose hash this is; made if there is none.
@@ -125,17 +127,17 @@ impl<K, S: Default> Table<K, S> {
     {
         let group = &mut self.groups[self.key_groups.of_hash(hash).0 as usize];
         let equal = |slot: &Slot<K, S>| slot.key.borrow() == key;
-        let (entry, is_new) = match group.slots.entry(within(hash), equal, rehash) {
-            Entry::Occupied(entry) => (entry, false),
+        let (slots, record) = group.parts(self.epoch);
+        let (entry, is_new) = match slots.entry(within(hash), equal, rehash) {
+            Entry::Occupied(entry) => (entry, self.timing.is_over(hash)),
             Entry::Vacant(entry) => {
                 let (key, state) = (key.to_owned(), S::default());
                 self.keys += 1;
                 (entry.insert(Slot { key, stamp: Stamp::NEW, state }), true)
             }
         };
-        let record =
-            Record { removed: &mut group.removed, changed: &mut group.changed, epoch: self.epoch };
-        Place { entry, is_new, record }
+        let (timing, key_groups) = (&mut self.timing, self.key_groups);
+        Place { entry, is_new, record, hash, key_groups, timing }
     }
 
     /// Whether the keys are too many for a near cache, so that it pays to fetch some of them at once.
@@ -184,6 +186,15 @@ impl<K, S: Default> Table<K, S> {
     pub(crate) fn into_entries(self) -> impl Iterator<Item = (K, S)> {
         self.groups.into_iter().flat_map(|group| group.slots).map(|slot| (slot.key, slot.state))
     }
+}
+
+impl<K: Key + Clone, S: Default> Table<K, S> {
+    /// Takes out the earliest timer that is due, with its key and the key's hash.
+    pub(crate) fn take_timer(&mut self) -> Option<(K, u64, EventTime)> {
+        self.timing.timers.first()?;
+        let now = self.timing.now();
+        self.timing.timers.take_due(now, self.key_groups, self.epoch)
+    }
 
     /// Calls `use_it` with the next key of a walk and its state, and forgets the key if it has none after
     /// that; `None` when all have been met. No key may be added meanwhile.
@@ -196,10 +207,17 @@ impl<K, S: Default> Table<K, S> {
             while cursor.bucket < group.slots.num_buckets() {
                 let bucket = cursor.bucket;
                 cursor.bucket += 1;
-                if let Ok(entry) = group.slots.get_bucket_entry(bucket) {
-                    let (removed, changed) = (&mut group.removed, &mut group.changed);
-                    let record = Record { removed, changed, epoch: self.epoch };
-                    return Some(Place { entry, is_new: false, record }.with(use_it));
+                let (slots, record) = group.parts(self.epoch);
+                if let Ok(entry) = slots.get_bucket_entry(bucket) {
+                    let hash = key_hash(&entry.get().key);
+                    let (timing, key_groups) = (&mut self.timing, self.key_groups);
+                    let is_over = timing.is_over(hash);
+                    let place = Place { entry, is_new: false, record, hash, key_groups, timing };
+                    if is_over {
+                        place.forget();
+                        continue;
+                    }
+                    return Some(place.with(use_it));
                 }
             }
             *cursor = Cursor { group: cursor.group + 1, bucket: 0 };
@@ -208,47 +226,125 @@ impl<K, S: Default> Table<K, S> {
     }
 }
 
-/// What is noted of a group when one of its keys is changed or removed.
-struct Record<'a, K> {
-    removed: &'a mut Vec<(K, Epoch)>,
-    changed: &'a mut Epoch,
-    epoch: Epoch,
+/// What goes by time.
+impl<K: Key, S: Default> Table<K, S> {
+    /// From now on there is time.
+    pub(crate) fn start(&mut self, clock: Arc<dyn Clock>) {
+        let now = self.timing.time.insert(SteadyTime::new(clock)).now();
+        if let Some(lives) = &mut self.timing.lives {
+            if std::mem::take(&mut lives.incomplete) {
+                let slots = self.groups.iter().flat_map(|group| &group.slots);
+                for hash in slots.map(|slot| key_hash(&slot.key)) {
+                    if lives.changed(hash).is_none() {
+                        lives.set(hash, now);
+                    }
+                }
+            }
+            lives.begin(now);
+        }
+    }
+
+    /// When there is next something to do without an event, if there is: the start of time if it is now.
+    #[inline]
+    pub(crate) fn due(&mut self) -> Option<Moment> {
+        if self.timing.lives.is_none() && self.timing.timers.first().is_none() {
+            return None;
+        }
+        let sweep = self.timing.lives.as_ref().and_then(Lives::due);
+        let at = [sweep, self.timing.timers.first()].into_iter().flatten().min()?;
+        let time = self.timing.time.as_mut()?;
+        Some(if at <= time.now() { Moment::START } else { time.moment_of(at) })
+    }
+
+    /// A step of the sweep through the states that have a time to live, if one is due.
+    pub(crate) fn sweep(&mut self) {
+        let Some(due) = self.timing.lives.as_ref().and_then(Lives::due) else { return };
+        let now = self.timing.now();
+        if due > now {
+            return;
+        }
+        let over = self.timing.lives.as_mut().map(|lives| lives.sweep(now));
+        for hash in over.into_iter().flatten() {
+            self.forget_hash(hash);
+        }
+    }
+
+    /// Forgets all keys with this hash.
+    fn forget_hash(&mut self, hash: u64) {
+        let group = &mut self.groups[self.key_groups.of_hash(hash).0 as usize];
+        loop {
+            let (slots, record) = group.parts(self.epoch);
+            let has_it = |slot: &Slot<K, S>| key_hash(&slot.key) == hash;
+            let Ok(entry) = slots.find_entry(within(hash), has_it) else { break };
+            record.forget(entry);
+        }
+        let (keys, room) = (group.slots.len(), group.slots.capacity());
+        if keys < room / 8 {
+            group.slots.shrink_to(keys * 2, rehash);
+        }
+    }
+
+    /// Forgets what has lived its time in a group.
+    fn expire(&mut self, group: KeyGroup) {
+        let now = self.timing.now();
+        let Some(lives) = &mut self.timing.lives else { return };
+        let slots = &self.groups[group.0 as usize].slots;
+        let hashes = slots.iter().map(|slot| key_hash(&slot.key));
+        let over: Vec<u64> = hashes.filter(|hash| lives.is_over(*hash, now)).collect();
+        for hash in over {
+            if let Some(lives) = &mut self.timing.lives {
+                lives.remove(hash);
+            }
+            self.forget_hash(hash);
+        }
+    }
 }
 
 /// The entry of one key.
 pub(crate) struct Place<'a, K, S> {
     entry: OccupiedEntry<'a, Slot<K, S>>,
+    /// Or its state has lived its time.
     is_new: bool,
     record: Record<'a, K>,
+    hash: u64,
+    key_groups: KeyGroups,
+    timing: &'a mut Timing<K>,
 }
 
-impl<K, S: Default> Place<'_, K, S> {
+impl<K: Key + Clone, S: Default> Place<'_, K, S> {
     /// Calls `use_it` with the key and its state, and forgets the key if it has none after that.
     #[inline]
     pub(crate) fn with<R>(mut self, use_it: impl FnOnce(&K, &mut Keyed<S>) -> R) -> R {
         let Slot { key, stamp, state } = self.entry.get_mut();
         let mut guard = if self.is_new { Keyed::new() } else { Keyed::kept(std::mem::take(state)) };
         let result = use_it(key, &mut guard);
-        let (now, settled) = guard.settle();
+        let (now, settled, orders) = guard.settle();
         *state = now;
+        if let Some(orders) = orders {
+            let (hash, epoch) = (self.hash, self.record.epoch);
+            let spot = Spot { group: self.key_groups.of_hash(hash), hash, epoch };
+            self.timing.carry_out(&orders, key, spot, self.key_groups);
+        }
         match settled {
             Settled::Kept => {}
             Settled::Changed => {
-                stamp.change(self.record.epoch);
-                *self.record.changed = self.record.epoch;
+                self.record.change(stamp);
+                if self.timing.lives.is_some() {
+                    self.timing.live(self.hash);
+                }
             }
             Settled::Gone => self.forget(),
         }
         result
     }
+}
 
+impl<K, S> Place<'_, K, S> {
     fn forget(self) {
-        let (slot, _) = self.entry.remove();
-        // What no checkpoint can hold need not be removed from any.
-        if slot.stamp.is_saved() {
-            *self.record.changed = self.record.epoch;
-            self.record.removed.push((slot.key, self.record.epoch));
-        }
+        let Self { entry, record, hash, timing, .. } = self;
+        let Some(lives) = &mut timing.lives else { return record.forget(entry) };
+        record.forget(entry);
+        lives.remove(hash);
     }
 }
 
@@ -262,23 +358,24 @@ where
         self.epoch = epoch;
     }
 
-    /// All keys of a group; `None` if it has none.
+    /// All keys of a group, and their timers; `None` if it has neither.
     ///
     /// # Errors
     /// A key or a state could not be encoded.
     pub(crate) fn base(&mut self, group: KeyGroup) -> Result<Option<Vec<u8>>, SegmentError> {
-        let group = &mut self.groups[group.0 as usize];
-        let slots = &mut group.slots;
-        if slots.is_empty() {
+        self.expire(group);
+        let Self { groups, timing, .. } = self;
+        let states = &mut groups[group.0 as usize];
+        let timers = timing.timers.group(group).filter(|timers| !timers.slots.is_empty());
+        if states.slots.is_empty() && timers.is_none() {
             return Ok(None);
         }
-        let mut writer = SegmentWriter::new(Kind::Base, slots.len() * 16);
-        writer.count(0);
-        writer.count(slots.len());
-        for Slot { key, stamp, state } in slots.iter_mut() {
-            writer.value(&*key)?;
-            writer.value(&*state)?;
-            stamp.save();
+        let changes = timing.lives.is_some();
+        let contents = Contents { delta: false, changes, timers: timers.is_some() };
+        let mut writer = SegmentWriter::new(contents, states.slots.len() * 16);
+        states.write_all(&mut writer, put(timing.lives.as_ref()))?;
+        if let Some(timers) = timers {
+            timers.write_all(&mut writer, timers::write)?;
         }
         Ok(Some(writer.into_bytes()))
     }
@@ -293,27 +390,22 @@ where
         group: KeyGroup,
         completed: Epoch,
     ) -> Result<Option<Vec<u8>>, SegmentError> {
-        let group = &mut self.groups[group.0 as usize];
-        // A completed checkpoint holds it: nobody will ask for it again.
-        group.removed.retain(|(_, epoch)| *epoch >= completed);
-        if group.changed < completed || group.slots.is_empty() && group.removed.is_empty() {
+        let Self { groups, timing, .. } = self;
+        let states = &mut groups[group.0 as usize];
+        let timers = timing.timers.group(group);
+        let timers = timers.map(|timers| (timers.changes(completed), timers));
+        let timers = timers.filter(|(changes, _)| *changes > 0);
+        let changes = states.changes(completed);
+        if changes == 0 && timers.is_none() {
             return Ok(None);
         }
-        let changed = |slot: &&mut Slot<K, S>| slot.stamp.is_changed_since(completed);
-        let count = group.slots.iter_mut().filter(changed).count();
-        if count == 0 && group.removed.is_empty() {
-            return Ok(None);
-        }
-        let mut writer = SegmentWriter::new(Kind::Delta, (count + group.removed.len()) * 16);
-        writer.count(group.removed.len());
-        for (key, _) in &group.removed {
-            writer.value(key)?;
-        }
-        writer.count(count);
-        for Slot { key, stamp, state } in group.slots.iter_mut().filter(changed) {
-            writer.value(&*key)?;
-            writer.value(&*state)?;
-            stamp.save();
+        let lives = timing.lives.as_ref();
+        let contents =
+            Contents { delta: true, changes: lives.is_some(), timers: timers.is_some() };
+        let mut writer = SegmentWriter::new(contents, changes * 16);
+        states.write_changes(&mut writer, (completed, changes), put(lives))?;
+        if let Some((changes, timers)) = timers {
+            timers.write_changes(&mut writer, (completed, changes), timers::write)?;
         }
         Ok(Some(writer.into_bytes()))
     }
@@ -329,47 +421,51 @@ where
         reading: &Reading<S>,
         chain: impl IntoIterator<Item = &'a [u8]>,
     ) -> Result<(), SegmentError> {
-        let Self { groups, key_groups, keys, .. } = self;
-        let slots = &mut groups[group.0 as usize].slots;
+        let Self { groups, key_groups, keys, timing, .. } = self;
+        let (place, Timing { timers, lives, .. }) = ((group, *key_groups), timing);
+        let states = &mut groups[group.0 as usize];
         for (i, bytes) in chain.into_iter().enumerate() {
             let mut reader = SegmentReader::new(bytes)?;
+            let contents = reader.contents();
             // A group that was empty has no base.
-            if reader.kind() == Kind::Base && i > 0 {
+            if !contents.delta && i > 0 {
                 return Err(SegmentError::Segment("a base follows another segment"));
             }
-            for _ in 0..reader.count()? {
-                let key: K = read_key(reader.value()?)?;
-                let hash = key_hash(&key);
-                if let Ok(entry) = slots.find_entry(within(hash), |slot| slot.key == key) {
-                    drop(entry.remove());
-                }
-            }
-            let entries = reader.count()?;
-            // Not what is claimed, but what there can be at most.
-            slots.reserve(entries.min(bytes.len() / 2), rehash);
-            for _ in 0..entries {
-                let key: K = read_key(reader.value()?)?;
-                let state = reader.value()?;
+            states.read(place, &mut reader, |reader, key, hash| {
+                let Some(key) = key else {
+                    lives.iter_mut().for_each(|lives| lives.remove(hash));
+                    return Ok(None);
+                };
                 let state = reading
-                    .read(state)
-                    .map_err(|source| SegmentError::Key { key: text(&key), source })?;
-                let hash = key_hash(&key);
-                let right = key_groups.of_hash(hash);
-                if right != group {
-                    let (found, right) = (group.0, right.0);
-                    return Err(SegmentError::Misplaced { key: text(&key), found, right });
+                    .read(reader.value()?)
+                    .map_err(|source| SegmentError::Key { key: text(key), source })?;
+                let changed = contents.changes.then(|| reader.time()).transpose()?;
+                match (lives.as_mut(), changed) {
+                    (Some(lives), Some(changed)) => lives.set(hash, changed),
+                    (Some(lives), None) => lives.incomplete = true,
+                    (None, _) => {}
                 }
-                let slot = Slot { key, stamp: Stamp::RESTORED, state };
-                let equal = |other: &Slot<K, S>| other.key == slot.key;
-                match slots.entry(within(hash), equal, rehash) {
-                    Entry::Occupied(mut entry) => *entry.get_mut() = slot,
-                    Entry::Vacant(entry) => {
-                        *keys += 1;
-                        entry.insert(slot);
-                    }
-                }
+                Ok(Some(state))
+            })?;
+            if contents.timers {
+                timers.read(place, &mut reader)?;
             }
             reader.end()?;
+        }
+        timers.arm(group);
+        *keys += states.slots.len();
+        Ok(())
+    }
+}
+
+/// Writes a state, with the time of its last change if it has a time to live.
+fn put<K: Key, S: Serialize>(
+    lives: Option<&Lives>,
+) -> impl FnMut(&mut SegmentWriter, &K, &S) -> Result<(), SegmentError> {
+    move |writer, key, state| {
+        writer.value(state)?;
+        if let Some(lives) = lives {
+            writer.time(lives.changed(key_hash(key)).unwrap_or(EventTime::MIN));
         }
         Ok(())
     }

@@ -10,6 +10,7 @@ use crate::time::{Clock, ManualClock};
 use std::fmt;
 use std::sync::Arc;
 use std::task::{self, Poll, Waker};
+use std::time::Duration;
 
 /// One instance's logic with its emitter, driven by hand.
 pub(super) struct Bench<L, T> {
@@ -102,6 +103,27 @@ impl<L: Logic> Bench<L, L::Out> {
         self.set_up_first()?;
         self.out.set_streams(Arc::clone(&self.stream));
         self.call(|logic, out| logic.apply(event, out))
+    }
+
+    pub(super) fn set_ttl(&mut self, ttl: Duration) {
+        assert!(!self.set_up, "the instance is set up already");
+        self.logic.set_ttl(ttl);
+    }
+
+    /// Lets time pass, and does what falls due meanwhile, at the moment at which it does.
+    pub(super) fn advance(&mut self, duration: Duration) -> Result<()> {
+        assert!(!self.finished, "no timer fires after the end of data");
+        self.set_up_first()?;
+        let end = self.clock.now() + duration;
+        loop {
+            let due = self.logic.due().filter(|due| *due <= end);
+            let now = self.clock.now();
+            self.clock.advance(due.unwrap_or(end).since(now));
+            if due.is_none() {
+                return Ok(());
+            }
+            self.call(|logic, out| logic.on_time(out))?;
+        }
     }
 
     pub(super) fn finish(&mut self) -> Result<()> {

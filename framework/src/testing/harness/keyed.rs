@@ -1,7 +1,7 @@
 //! A keyed operator without a job.
 
 use super::bench::Bench;
-use super::{common, states};
+use super::{common, states, timed};
 use crate::component::Result;
 use crate::instance::KeyedLogic;
 use crate::key::{Key, KeyBy, KeyOn, KeySelector};
@@ -67,7 +67,7 @@ where
     /// [`Stream::key_by`](crate::Stream::key_by).
     #[must_use]
     pub fn key_by(operator: O, key: F) -> Self {
-        Self { bench: Bench::new(operator, |o| KeyedLogic::new(o, KeyOn::new(key))) }
+        Self { bench: Bench::new(operator, |o| KeyedLogic::new(o, KeyOn::new(key), None)) }
     }
 }
 
@@ -81,7 +81,7 @@ where
     /// [`Stream::key_by_value`](crate::Stream::key_by_value).
     #[must_use]
     pub fn key_by_value(operator: O, key: F) -> Self {
-        Self { bench: Bench::new(operator, |o| KeyedLogic::new(o, KeyBy::new(key))) }
+        Self { bench: Bench::new(operator, |o| KeyedLogic::new(o, KeyBy::new(key), None)) }
     }
 }
 
@@ -102,6 +102,7 @@ where
     }
 
     common!(O::Out);
+    timed!();
 }
 
 impl<O: KeyedOperator, S> KeyedHarness<O, S> {

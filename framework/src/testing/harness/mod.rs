@@ -79,7 +79,37 @@ macro_rules! common {
 }
 use common;
 
-/// What a harness with keys can do besides.
+/// What a harness with keys can let happen besides.
+macro_rules! timed {
+    () => {
+        /// Moves the clock on by `duration`, and fires the [timers](crate::Keyed::set_timer) that fall due,
+        /// each at its time; those that they set too. States that have lived their time are forgotten.
+        /// [`Keyed::set_timer_after`](crate::Keyed::set_timer_after) has an example.
+        ///
+        /// # Errors
+        /// As the operator's `on_timer`, or its `setup` if there was no event before. That timer is gone, and
+        /// nothing of what it emitted is kept; those after it fire at the next call.
+        ///
+        /// # Panics
+        /// As the operator, or after [`finish`](Self::finish).
+        pub fn advance(&mut self, duration: std::time::Duration) -> Result<()> {
+            self.bench.advance(duration)
+        }
+
+        /// Forgets the state of a key that was not changed for so long, as
+        /// [`KeyedStream::ttl`](crate::KeyedStream::ttl) does.
+        ///
+        /// # Panics
+        /// If there was an event before.
+        pub fn ttl(&mut self, ttl: std::time::Duration) -> &mut Self {
+            self.bench.set_ttl(ttl);
+            self
+        }
+    };
+}
+use timed;
+
+/// What a harness with keys can tell besides.
 macro_rules! states {
     ($operator:ident) => {
         /// The state of a key; `None` if it has none, and after the end of data.

@@ -1,7 +1,7 @@
 //! Operators with two inputs without a job.
 
 use super::bench::Bench;
-use super::{common, states};
+use super::{common, states, timed};
 use crate::component::Result;
 use crate::instance::{KeyedTwoInputLogic, Side, TwoInputLogic};
 use crate::key::{Key, KeyBy, KeyOn, KeySelector};
@@ -163,7 +163,7 @@ where
     #[must_use]
     pub fn key_by(operator: O, left: F, right: G) -> Self {
         let (left, right) = (KeyOn::new(left), KeyOn::new(right));
-        Self { bench: Bench::new(operator, |o| KeyedTwoInputLogic::new(o, left, right)) }
+        Self { bench: Bench::new(operator, |o| KeyedTwoInputLogic::new(o, left, right, None)) }
     }
 }
 
@@ -180,7 +180,7 @@ where
     #[must_use]
     pub fn key_by_value(operator: O, left: F, right: G) -> Self {
         let (left, right) = (KeyBy::new(left), KeyBy::new(right));
-        Self { bench: Bench::new(operator, |o| KeyedTwoInputLogic::new(o, left, right)) }
+        Self { bench: Bench::new(operator, |o| KeyedTwoInputLogic::new(o, left, right, None)) }
     }
 }
 
@@ -192,6 +192,7 @@ where
 {
     sides!(O);
     common!(O::Out);
+    timed!();
 }
 
 impl<O: KeyedTwoInput, L, R> KeyedTwoInputHarness<O, L, R> {

@@ -1,12 +1,23 @@
+//! A table beside a plain map.
+
+mod timed;
+
 use super::*;
 use crate::key::KeyHasher;
 use crate::state::Shape;
 use proptest::prelude::*;
+use serde::Deserialize;
 use std::collections::BTreeMap;
 
 /// Keys that all have the same hash.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 struct Colliding(u64);
+
+impl From<Colliding> for u64 {
+    fn from(key: Colliding) -> Self {
+        key.0
+    }
+}
 
 impl Key for Colliding {
     fn feed(&self, hasher: &mut KeyHasher) {
@@ -67,7 +78,7 @@ fn act<K: Ord>(action: u8, key: K, state: &mut Keyed<u64>, model: &mut BTreeMap<
 }
 
 /// All keys with their state, found by a walk.
-fn entries<K: Copy + Ord>(table: &mut Table<K, u64>) -> BTreeMap<K, u64> {
+fn entries<K: Key + Copy + Ord>(table: &mut Table<K, u64>) -> BTreeMap<K, u64> {
     let mut cursor = Cursor::default();
     let mut entries = BTreeMap::new();
     while let Some((key, state)) = table.walk(&mut cursor, |key, state| (*key, **state)) {
