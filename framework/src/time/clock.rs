@@ -3,9 +3,11 @@
 
 use super::EventTime;
 use futures::future::BoxFuture;
+use std::collections::BTreeMap;
 use std::fmt;
+use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::task::{Poll, Waker};
+use std::task::{self, Poll, Waker};
 use std::time::Duration;
 
 /// A point on a clock that never steps back: nanoseconds since the clock was made.
@@ -179,7 +181,9 @@ pub struct ManualClock {
 #[derive(Debug, Default)]
 struct ManualState {
     now: Moment,
-    sleepers: Vec<(Moment, Waker)>,
+    /// With a number that tells those apart that sleep until the same moment.
+    sleepers: BTreeMap<(Moment, u64), Waker>,
+    numbered: u64,
 }
 
 impl ManualClock {
@@ -208,10 +212,8 @@ impl ManualClock {
             let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
             state.now = state.now + d;
             let now = state.now;
-            let (due, rest) =
-                std::mem::take(&mut state.sleepers).into_iter().partition(|(at, _)| *at <= now);
-            state.sleepers = rest;
-            due.into_iter().map(|(_, waker): (Moment, Waker)| waker).collect()
+            let later = state.sleepers.split_off(&(now, u64::MAX));
+            std::mem::replace(&mut state.sleepers, later).into_values().collect()
         };
         due.into_iter().for_each(Waker::wake);
     }
@@ -230,13 +232,15 @@ impl ManualClock {
     /// let mut sleeps = [clock.sleep_until(at(9)), clock.sleep_until(at(5))];
     /// assert!(sleeps.iter_mut().all(|sleep| sleep.as_mut().poll(&mut cx).is_pending()));
     /// assert_eq!(clock.next_alarm(), Some(at(5)));
+    /// drop(sleeps);
+    /// assert_eq!(clock.next_alarm(), None);
     /// ```
     ///
-    /// A sleep that was dropped is still counted until its moment has passed.
+    /// A sleep that was dropped is counted no more.
     #[must_use]
     pub fn next_alarm(&self) -> Option<Moment> {
         let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        state.sleepers.iter().map(|(at, _)| *at).min()
+        state.sleepers.first_key_value().map(|((at, _), _)| *at)
     }
 }
 
@@ -246,14 +250,44 @@ impl Clock for ManualClock {
     }
 
     fn sleep_until(&self, moment: Moment) -> BoxFuture<'static, ()> {
-        let shared = Arc::clone(&self.state);
-        Box::pin(std::future::poll_fn(move |cx| {
-            let mut state = shared.lock().unwrap_or_else(PoisonError::into_inner);
-            if state.now >= moment {
-                return Poll::Ready(());
-            }
-            state.sleepers.push((moment, cx.waker().clone()));
-            Poll::Pending
-        }))
+        Box::pin(ManualSleep { state: Arc::clone(&self.state), moment, number: None })
+    }
+}
+
+/// Sleeps until a manual clock is moved to a moment.
+struct ManualSleep {
+    state: Arc<Mutex<ManualState>>,
+    moment: Moment,
+    /// `None` until it is first polled.
+    number: Option<u64>,
+}
+
+impl Future for ManualSleep {
+    type Output = ();
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut task::Context<'_>) -> Poll<()> {
+        let this = &mut *self;
+        let mut state = this.state.lock().unwrap_or_else(PoisonError::into_inner);
+        if state.now >= this.moment {
+            return Poll::Ready(());
+        }
+        let number = *this.number.get_or_insert_with(|| {
+            state.numbered += 1;
+            state.numbered
+        });
+        state.sleepers.insert((this.moment, number), cx.waker().clone());
+        Poll::Pending
+    }
+}
+
+impl Drop for ManualSleep {
+    fn drop(&mut self) {
+        if let Some(number) = self.number {
+            let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+            let waker = state.sleepers.remove(&(self.moment, number));
+            drop(state);
+            // Perhaps with the last handle of what it would have woken.
+            drop(waker);
+        }
     }
 }
