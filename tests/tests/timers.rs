@@ -130,7 +130,9 @@ impl KeyedTwoInput for Told {
     }
 }
 
-fn told(deeds: &[(u32, Deed)]) -> KeyedHarness<Told, impl streamwork::KeySelector<(u32, Deed), Key = u32> + use<>> {
+fn told(
+    deeds: &[(u32, Deed)],
+) -> KeyedHarness<Told, impl streamwork::KeySelector<(u32, Deed), Key = u32> + use<>> {
     let mut harness = KeyedHarness::key_by(Told, |told: &(u32, Deed)| &told.0);
     deeds.iter().for_each(|deed| harness.apply(*deed).unwrap());
     harness

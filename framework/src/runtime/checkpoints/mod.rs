@@ -21,6 +21,8 @@ mod committer;
 mod coordination;
 mod writer;
 
-pub(crate) use committer::{CommitReport, CommitThread, Committers, Refused, Retry};
+#[cfg(feature = "test-util")]
+pub(crate) use committer::Refused;
+pub(crate) use committer::{CommitReport, CommitThread, Committers, Retry};
 pub(crate) use coordination::{Coordination, Costs, Order, Template};
 pub(crate) use writer::{Writer, WriterOrder, WriterReport, Writing};

@@ -400,8 +400,7 @@ where
             return Ok(None);
         }
         let lives = timing.lives.as_ref();
-        let contents =
-            Contents { delta: true, changes: lives.is_some(), timers: timers.is_some() };
+        let contents = Contents { delta: true, changes: lives.is_some(), timers: timers.is_some() };
         let mut writer = SegmentWriter::new(contents, changes * 16);
         states.write_changes(&mut writer, (completed, changes), put(lives))?;
         if let Some((changes, timers)) = timers {

@@ -71,8 +71,8 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
         1 => Just(Timer::CancelAll),
     ];
     let timers = [timer.clone(), timer];
-    let apply = (0_u64..7, act, timers)
-        .prop_map(|(key, act, timers)| Step::Apply { key, act, timers });
+    let apply =
+        (0_u64..7, act, timers).prop_map(|(key, act, timers)| Step::Apply { key, act, timers });
     let checkpoint = (any::<bool>(), any::<bool>())
         .prop_map(|(completes, restarts)| Step::Checkpoint { completes, restarts });
     let step = prop_oneof![
