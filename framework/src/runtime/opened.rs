@@ -1,10 +1,10 @@
 //! [`Opened`]: a job's checkpoints, before it runs.
 
 use super::assembly::Assembly;
-use super::checkpoints::{Committers, Coordination, Template, Writing};
+use super::checkpoints::{Committers, Coordination, Template, WriterOrder, Writing};
 use super::keeping::Keeping;
 use super::state::JobState;
-use crate::checkpoint::{Manifest, Restored};
+use crate::checkpoint::{PendingCommit, Restored};
 use crate::error::Error;
 use crate::id::CheckpointId;
 use crate::job::Checkpoints;
@@ -41,11 +41,17 @@ impl Opened {
                 return Err(Error::Incompatible { job, checkpoint, differences });
             }
         }
+        let confirmed = store.confirmed();
         let begun = Writing::begin(store, settings.keep);
-        let (writing, next) = begun.map_err(|source| Error::Store { job: job.clone(), source })?;
+        let (mut writing, next) =
+            begun.map_err(|source| Error::Store { job: job.clone(), source })?;
         let mut committers = assembly.committers();
         let manifest = restored.as_ref().map(|restored| &restored.manifest);
-        settle(job, manifest, dropped, &mut committers)?;
+        let commits = manifest.map_or(&[][..], |manifest| &manifest.commits);
+        let open = commits.iter().filter(|commit| Some(commit.checkpoint) > confirmed);
+        if let Some(last) = settle(job, open, dropped, &mut committers)? {
+            writing.carry_out(WriterOrder::Confirm(last));
+        }
         let from = restored.as_ref().map(|restored| restored.manifest.id);
         state.begin_checkpoints(keeping.clone(), from);
         Ok(Self { writing, committers, restored, settings, next })
@@ -72,15 +78,18 @@ impl Opened {
     }
 }
 
-/// Commits what the checkpoint holds and nobody has confirmed, and removes what is in none. What a sink has
+/// Commits what the checkpoint holds and nobody has confirmed, and removes what is in none. Gives the last
+/// checkpoint that something was committed of. What a sink has
 /// prepared that is gone, and may be lost, is left as it is.
-fn settle(
+fn settle<'a>(
     job: &str,
-    manifest: Option<&Manifest>,
+    commits: impl Iterator<Item = &'a PendingCommit>,
     dropped: &[String],
     committers: &mut Committers,
-) -> Result<(), Error> {
-    for commit in manifest.map(|manifest| &manifest.commits).into_iter().flatten() {
+) -> Result<Option<CheckpointId>, Error> {
+    let mut last = None;
+    for commit in commits {
+        last = last.max(Some(commit.checkpoint));
         if dropped.contains(&commit.component) && !committers.has(&commit.component) {
             tracing::warn!(
                 job,
@@ -100,5 +109,6 @@ fn settle(
         })?;
     }
     let job = job.to_owned();
-    committers.clean_up().map_err(|(sink, problem)| Error::CleanUp { job, sink, problem })
+    committers.clean_up().map_err(|(sink, problem)| Error::CleanUp { job, sink, problem })?;
+    Ok(last)
 }

@@ -194,6 +194,7 @@ impl Recording {
                 Order::Discard => self.helpers.write(WriterOrder::Discard),
                 Order::Publish(manifest) => self.helpers.write(WriterOrder::Publish(manifest)),
                 Order::Commit(commits) => self.helpers.commit(commits),
+                Order::Confirm(id) => self.helpers.write(WriterOrder::Confirm(id)),
                 Order::Rewind { region, to: None } => self.go_on_from(region, None),
                 Order::Rewind { region, to: Some(manifest) } => {
                     let checkpoint = manifest.id;

@@ -97,6 +97,14 @@ impl<S: CheckpointStore> CheckpointStore for FaultyStore<S> {
         self.inner.remove_segment(id)
     }
 
+    fn confirm(&mut self, id: CheckpointId) -> Result<(), StoreError> {
+        self.inner.confirm(id)
+    }
+
+    fn confirmed(&self) -> Option<CheckpointId> {
+        self.inner.confirmed()
+    }
+
     fn reopen(&mut self) -> Result<(), StoreError> {
         self.inner.reopen()
     }

@@ -300,7 +300,7 @@ impl Orders {
     fn write(&mut self) -> Option<WriterReport> {
         let (writing, _) = self.machinery.as_mut()?;
         let order = self.writes.pop_front()?;
-        let open = matches!(order, WriterOrder::Put(_));
+        let open = matches!(order, WriterOrder::Put(_) | WriterOrder::Confirm(_));
         let report = writing.carry_out(order);
         if !open && self.writes.is_empty() {
             while writing.sweep() {}

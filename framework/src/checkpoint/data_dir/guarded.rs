@@ -2,7 +2,7 @@
 
 use super::files;
 use super::latest::Latest;
-use super::{LATEST, read_latest};
+use super::{COMMITTED, LATEST, read_latest};
 use crate::checkpoint::store::{CheckpointStore, Generation, SegmentId, StoreError};
 use crate::id::CheckpointId;
 use std::fs::File;
@@ -43,6 +43,20 @@ impl CheckpointStore for Guarded {
             }
             _ => Ok(first),
         }
+    }
+
+    fn confirm(&mut self, id: CheckpointId) -> Result<(), StoreError> {
+        let line = Latest::of(id, b"").to_line();
+        files::replace(&self.path, COMMITTED, &line).map_err(|source| StoreError::Io {
+            what: format!("writing {COMMITTED} in {:?}", self.path),
+            source,
+        })
+    }
+
+    fn confirmed(&self) -> Option<CheckpointId> {
+        // One that is damaged or missing confirms nothing.
+        let line = files::read(&self.path, COMMITTED).ok().flatten()?;
+        Latest::from_line(&line).id()
     }
 
     fn put(&mut self, id: SegmentId, bytes: &[u8]) -> Result<(), StoreError> {

@@ -4,6 +4,7 @@
 //! lock                 locked by the process that uses the directory
 //! IDENTITY             whose directory it is
 //! LATEST               which checkpoint was published last
+//! COMMITTED            up to which checkpoint the sinks have committed, as far as that was noted
 //! checkpoints.sled/    the store, or checkpoints.redb
 //! archive/1/           what was here before the job began anew
 //! ```
@@ -31,6 +32,7 @@ use std::time::Duration;
 const LOCK: &str = "lock";
 const IDENTITY: &str = "IDENTITY";
 const LATEST: &str = "LATEST";
+const COMMITTED: &str = "COMMITTED";
 const ARCHIVE: &str = "archive";
 
 /// How long to wait for a process that is just ending.
@@ -158,7 +160,8 @@ impl DataDir {
         let contents = archive::contents(path).map_err(|e| failed("read", e))?;
         let is_ours = |name: &std::ffi::OsString| {
             name.to_str().is_some_and(|name| {
-                [IDENTITY, LATEST].contains(&name.trim_start_matches('.').trim_end_matches(".tmp"))
+                [IDENTITY, LATEST, COMMITTED]
+                    .contains(&name.trim_start_matches('.').trim_end_matches(".tmp"))
                     || [StoreKind::Sled, StoreKind::Redb].map(directory_name).contains(&name)
             })
         };

@@ -33,6 +33,7 @@ struct Contents {
     segments: BTreeMap<SegmentId, Vec<u8>>,
     unpublished: BTreeSet<SegmentId>,
     manifests: BTreeMap<CheckpointId, Vec<u8>>,
+    confirmed: Option<CheckpointId>,
 }
 
 impl MemoryStore {
@@ -80,6 +81,16 @@ impl CheckpointStore for MemoryStore {
         let first = contents.reserved + 1;
         contents.reserved = contents.reserved.saturating_add(count);
         Ok(CheckpointId(first))
+    }
+
+    fn confirm(&mut self, id: CheckpointId) -> Result<(), StoreError> {
+        let mut contents = self.contents();
+        contents.confirmed = contents.confirmed.max(Some(id));
+        Ok(())
+    }
+
+    fn confirmed(&self) -> Option<CheckpointId> {
+        self.contents().confirmed
     }
 
     fn put(&mut self, id: SegmentId, bytes: &[u8]) -> Result<(), StoreError> {

@@ -109,6 +109,21 @@ pub trait CheckpointStore: Send + fmt::Debug {
     /// The store cannot be written.
     fn remove_segment(&mut self, id: SegmentId) -> Result<(), StoreError>;
 
+    /// Notes that everything which sinks have prepared for checkpoints up to this one is committed. It need not
+    /// be durable: what is not noted is committed again, which changes nothing. By default nothing is noted.
+    ///
+    /// # Errors
+    /// The store cannot be written.
+    fn confirm(&mut self, id: CheckpointId) -> Result<(), StoreError> {
+        let _ = id;
+        Ok(())
+    }
+
+    /// The checkpoint that was [confirmed](Self::confirm) last, if that is known.
+    fn confirmed(&self) -> Option<CheckpointId> {
+        None
+    }
+
     /// Opens the store anew after an error, keeping its generation. What was put and not published may be
     /// gone.
     ///

@@ -24,6 +24,8 @@ pub(crate) enum WriterOrder {
         region: usize,
         checkpoint: CheckpointId,
     },
+    /// What sinks have prepared for checkpoints up to this one is committed.
+    Confirm(CheckpointId),
     Quit,
 }
 
@@ -102,6 +104,12 @@ impl Writing {
                     read.map(Box::new).ok_or_else(|| format!("checkpoint {checkpoint} is gone"))
                 });
                 Some(WriterReport::Read { region, read })
+            }
+            WriterOrder::Confirm(id) => {
+                if let Err(error) = self.store.confirm(id) {
+                    tracing::warn!(checkpoint = id.0, "a commit was not noted: {}", line(&error));
+                }
+                None
             }
             WriterOrder::Quit => None,
         }
@@ -205,7 +213,11 @@ impl Writer {
                     match next {
                         None | Some(WriterOrder::Quit) => break,
                         Some(order) => {
-                            open = matches!(order, WriterOrder::Put(_));
+                            open = match order {
+                                WriterOrder::Put(_) => true,
+                                WriterOrder::Confirm(_) => open,
+                                _ => false,
+                            };
                             if let Some(report) = writing.carry_out(order) {
                                 tell(report);
                             }

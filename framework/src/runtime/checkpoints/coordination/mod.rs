@@ -26,6 +26,8 @@ pub(crate) enum Order {
     Publish(Box<Manifest>),
     /// These are to become visible.
     Commit(Vec<PendingCommit>),
+    /// Everything up to this checkpoint has.
+    Confirm(CheckpointId),
     /// These instances go back to this checkpoint, or begin anew where there is none.
     Rewind { region: usize, to: Option<Arc<Manifest>> },
     /// This is what has become of a savepoint: its number, or why there is none.
@@ -347,6 +349,7 @@ impl Coordination {
     /// Everything that was prepared for checkpoints up to `id` is committed, or left out by policy.
     pub(crate) fn on_committed(&mut self, id: CheckpointId) {
         self.unconfirmed.retain(|commit| commit.checkpoint > id);
+        self.orders.push_back(Order::Confirm(id));
         self.close_if_committed();
     }
 

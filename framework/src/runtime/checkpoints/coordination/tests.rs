@@ -95,6 +95,7 @@ fn a_checkpoint_is_published_when_all_have_given_their_part_and_then_committed()
     let manifest = super::tests::manifest(bench.give(2, &[0, 1, 2]));
     assert_eq!(handles(&manifest.commits), [1, 2]);
     bench.coordination.on_committed(CheckpointId(1));
+    assert!(matches!(bench.orders()[..], [Order::Confirm(CheckpointId(1))]));
     let orders = bench.published(Ok(manifest));
     assert!(matches!(&orders[..], [Order::Commit(commits)] if handles(commits) == [1, 2]));
 }
@@ -167,7 +168,7 @@ fn the_end_waits_for_the_last_commit() {
     assert!(matches!(orders[..], [Order::Commit(_)]), "{orders:?}");
     assert!(bench.wait(SECOND * 9).is_empty(), "there is no other after it");
     bench.coordination.on_committed(CheckpointId(1));
-    assert!(matches!(bench.orders()[..], [Order::Close]));
+    assert!(matches!(bench.orders()[..], [Order::Confirm(_), Order::Close]));
 }
 
 #[test]
