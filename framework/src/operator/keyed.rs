@@ -109,7 +109,7 @@ pub trait KeyedOperator: Component {
     /// use std::time::Duration;
     /// use streamwork::prelude::*;
     ///
-    /// /// Emits the number of events of a key, a second after the first of them.
+    /// /// Emits the number of events of a key, nearly a second after the first of them.
     /// #[derive(Component, Clone)]
     /// struct PerSecond;
     ///
@@ -127,7 +127,7 @@ pub trait KeyedOperator: Component {
     ///         _: &mut Emitter<Self::Out>,
     ///     ) -> Result<()> {
     ///         if n.is_new() {
-    ///             n.set_timer_after(Duration::from_secs(1));
+    ///             n.set_timer_after(Duration::from_millis(950));
     ///         }
     ///         **n += 1;
     ///         Ok(())

@@ -58,7 +58,7 @@ impl Lives {
 
     pub(super) fn remove(&mut self, hash: u64) {
         if let Ok(entry) = self.all.find_entry(hash, |life| life.hash == hash) {
-            drop(entry.remove());
+            entry.remove();
         }
     }
 

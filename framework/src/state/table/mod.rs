@@ -45,6 +45,7 @@ pub(crate) struct Table<K, S> {
 
 /// What goes by time.
 struct Timing<K> {
+    key_groups: KeyGroups,
     /// `None` until the instance is set up.
     time: Option<SteadyTime>,
     timers: Timers<K>,
@@ -70,13 +71,25 @@ impl<K> Timing<K> {
         self.lives.as_ref().is_some_and(|lives| lives.is_over(hash, now))
     }
 
-    /// The state of the key with this hash was changed.
+    /// The state of a key was changed.
     #[cold]
     #[inline(never)]
-    fn live(&mut self, hash: u64) {
+    fn live(&mut self, key: &K)
+    where
+        K: Key,
+    {
         let now = self.now();
         if let Some(lives) = &mut self.lives {
-            lives.set(hash, now);
+            lives.set(key_hash(key), now);
+        }
+    }
+
+    /// A key was forgotten.
+    #[cold]
+    #[inline(never)]
+    fn end(&mut self, hash: u64) {
+        if let Some(lives) = &mut self.lives {
+            lives.remove(hash);
         }
     }
 }
@@ -84,9 +97,10 @@ impl<K> Timing<K> {
 impl<K: Key + Clone> Timing<K> {
     #[cold]
     #[inline(never)]
-    fn carry_out(&mut self, orders: &TimerOrders, key: &K, spot: Spot, key_groups: KeyGroups) {
-        let now = self.now();
-        self.timers.carry_out(orders, key, spot, key_groups, now);
+    fn carry_out(&mut self, orders: &TimerOrders, key: &K, epoch: Epoch) {
+        let (now, hash) = (self.now(), key_hash(key));
+        let spot = Spot { group: self.key_groups.of_hash(hash), hash, epoch };
+        self.timers.carry_out(orders, key, spot, self.key_groups, now);
     }
 }
 
@@ -108,7 +122,7 @@ impl<K, S: Default> Table<K, S> {
 
     pub(crate) fn new(key_groups: KeyGroups) -> Self {
         let groups = (0..key_groups.count()).map(|_| Group::new()).collect();
-        let timing = Timing { time: None, timers: Timers::new(), lives: None };
+        let timing = Timing { key_groups, time: None, timers: Timers::new(), lives: None };
         Self { groups, key_groups, epoch: 0, keys: 0, timing }
     }
 
@@ -136,8 +150,7 @@ impl<K, S: Default> Table<K, S> {
                 (entry.insert(Slot { key, stamp: Stamp::NEW, state }), true)
             }
         };
-        let (timing, key_groups) = (&mut self.timing, self.key_groups);
-        Place { entry, is_new, record, hash, key_groups, timing }
+        Place { entry, is_new, record, timing: &mut self.timing }
     }
 
     /// Whether the keys are too many for a near cache, so that it pays to fetch some of them at once.
@@ -209,10 +222,10 @@ impl<K: Key + Clone, S: Default> Table<K, S> {
                 cursor.bucket += 1;
                 let (slots, record) = group.parts(self.epoch);
                 if let Ok(entry) = slots.get_bucket_entry(bucket) {
-                    let hash = key_hash(&entry.get().key);
-                    let (timing, key_groups) = (&mut self.timing, self.key_groups);
-                    let is_over = timing.is_over(hash);
-                    let place = Place { entry, is_new: false, record, hash, key_groups, timing };
+                    let timing = &mut self.timing;
+                    let is_over =
+                        timing.lives.is_some() && timing.has_lived(key_hash(&entry.get().key));
+                    let place = Place { entry, is_new: false, record, timing };
                     if is_over {
                         place.forget();
                         continue;
@@ -286,6 +299,9 @@ impl<K: Key, S: Default> Table<K, S> {
 
     /// Forgets what has lived its time in a group.
     fn expire(&mut self, group: KeyGroup) {
+        if self.timing.lives.is_none() {
+            return;
+        }
         let now = self.timing.now();
         let Some(lives) = &mut self.timing.lives else { return };
         let slots = &self.groups[group.0 as usize].slots;
@@ -306,8 +322,6 @@ pub(crate) struct Place<'a, K, S> {
     /// Or its state has lived its time.
     is_new: bool,
     record: Record<'a, K>,
-    hash: u64,
-    key_groups: KeyGroups,
     timing: &'a mut Timing<K>,
 }
 
@@ -321,16 +335,14 @@ impl<K: Key + Clone, S: Default> Place<'_, K, S> {
         let (now, settled, orders) = guard.settle();
         *state = now;
         if let Some(orders) = orders {
-            let (hash, epoch) = (self.hash, self.record.epoch);
-            let spot = Spot { group: self.key_groups.of_hash(hash), hash, epoch };
-            self.timing.carry_out(&orders, key, spot, self.key_groups);
+            self.timing.carry_out(&orders, key, self.record.epoch);
         }
         match settled {
             Settled::Kept => {}
             Settled::Changed => {
                 self.record.change(stamp);
                 if self.timing.lives.is_some() {
-                    self.timing.live(self.hash);
+                    self.timing.live(key);
                 }
             }
             Settled::Gone => self.forget(),
@@ -339,12 +351,13 @@ impl<K: Key + Clone, S: Default> Place<'_, K, S> {
     }
 }
 
-impl<K, S> Place<'_, K, S> {
+impl<K: Key, S> Place<'_, K, S> {
     fn forget(self) {
-        let Self { entry, record, hash, timing, .. } = self;
-        let Some(lives) = &mut timing.lives else { return record.forget(entry) };
+        let Self { entry, record, timing, .. } = self;
+        if timing.lives.is_some() {
+            timing.end(key_hash(&entry.get().key));
+        }
         record.forget(entry);
-        lives.remove(hash);
     }
 }
 
@@ -464,7 +477,8 @@ fn put<K: Key, S: Serialize>(
     move |writer, key, state| {
         writer.value(state)?;
         if let Some(lives) = lives {
-            writer.time(lives.changed(key_hash(key)).unwrap_or(EventTime::MIN));
+            // One that is not known begins anew where it is read.
+            writer.time(lives.changed(key_hash(key)).unwrap_or(EventTime::MAX));
         }
         Ok(())
     }
