@@ -100,7 +100,7 @@ fn is_exact_after_kills(name: &str, parallelisms: &[u64]) {
     let input = TempFile::new(&format!("killed-{name}"), &text);
     let (mut killed, mut restored) = (0, 0);
     for seed in 1.. {
-        println!("{name}: seed {seed}");
+        eprintln!("{name}: seed {seed}");
         let (kept, output) = (TempDir::new(&format!("{name}-kept")), TempDir::new(name));
         let (input, kept, output) = (input.path(), kept.path(), output.path());
         let job = Durable { semantic: "exactly-once", input, rate: RATE, kept, output };

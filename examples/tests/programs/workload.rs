@@ -80,7 +80,7 @@ fn checkpoints_change_no_result_and_leave_nothing() {
 }
 
 fn count(text: &str) -> String {
-    examples::count(text).unwrap().to_string()
+    examples::count(text).expect("it is a number").to_string()
 }
 
 /// `name=number`.
