@@ -93,8 +93,8 @@ pub enum Error {
     },
     /// What a sink has prepared in an earlier run could not be committed.
     #[error(
-        "job {job:?} cannot go on: what {sink:?} has prepared for checkpoint {checkpoint} cannot be \
-         committed: {problem}"
+        "job {job:?} cannot go on: what {sink:?} has prepared for checkpoint {checkpoint} ({events} \
+         events) cannot be committed: {problem}"
     )]
     Commit {
         /// The job's name.
@@ -103,7 +103,9 @@ pub enum Error {
         sink: String,
         /// The checkpoint.
         checkpoint: CheckpointId,
-        /// What the sink says.
+        /// How many events that are.
+        events: u64,
+        /// What the sink says, and how often it was asked.
         problem: String,
     },
     /// What a sink has prepared in an earlier run, and is in no checkpoint, could not be removed.

@@ -1,14 +1,16 @@
 //! [`Opened`]: a job's checkpoints, before it runs.
 
 use super::assembly::Assembly;
-use super::checkpoints::{Committers, Coordination, Template, WriterOrder, Writing};
+use super::checkpoints::{Committers, Coordination, Retry, Template, WriterOrder, Writing};
 use super::keeping::Keeping;
 use super::state::JobState;
 use crate::checkpoint::{PendingCommit, Restored};
+use crate::component::OnError;
 use crate::error::Error;
 use crate::id::CheckpointId;
 use crate::job::Checkpoints;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// A store that is open, and what the job goes on from: all that its sinks had prepared for that is
 /// committed, and what they had prepared beside it is removed.
@@ -30,7 +32,7 @@ impl Opened {
         assembly: &Assembly,
         keeping: &Keeping,
         settings: Checkpoints,
-        dropped: &[String],
+        (dropped, wait): (&[String], &dyn Fn(Duration)),
     ) -> Result<Self, Error> {
         let job = &state.name;
         let (store, restored) = keeping.open(job)?;
@@ -49,7 +51,7 @@ impl Opened {
         let manifest = restored.as_ref().map(|restored| &restored.manifest);
         let commits = manifest.map_or(&[][..], |manifest| &manifest.commits);
         let open = commits.iter().filter(|commit| Some(commit.checkpoint) > confirmed);
-        if let Some(last) = settle(job, open, dropped, &mut committers)? {
+        if let Some(last) = settle(state, open, (dropped, wait), &mut committers)? {
             writing.carry_out(WriterOrder::Confirm(last));
         }
         let from = restored.as_ref().map(|restored| restored.manifest.id);
@@ -82,9 +84,9 @@ impl Opened {
 /// checkpoint that something was committed of. What a sink has
 /// prepared that is gone, and may be lost, is left as it is.
 fn settle<'a>(
-    job: &str,
+    state: &JobState,
     commits: impl Iterator<Item = &'a PendingCommit>,
-    dropped: &[String],
+    (dropped, wait): (&[String], &dyn Fn(Duration)),
     committers: &mut Committers,
 ) -> Result<Option<CheckpointId>, Error> {
     let mut last = None;
@@ -92,7 +94,7 @@ fn settle<'a>(
         last = last.max(Some(commit.checkpoint));
         if dropped.contains(&commit.component) && !committers.has(&commit.component) {
             tracing::warn!(
-                job,
+                job = state.name,
                 component = commit.component,
                 instance = commit.instance,
                 checkpoint = commit.checkpoint.0,
@@ -101,14 +103,21 @@ fn settle<'a>(
             );
             continue;
         }
-        committers.commit(commit).map_err(|refused| Error::Commit {
-            job: job.to_owned(),
-            sink: commit.component.clone(),
-            checkpoint: commit.checkpoint,
-            problem: refused.problem,
-        })?;
+        let Err(problem) = committers.commit_at_last(commit, Retry::default(), wait) else {
+            continue;
+        };
+        if state.on_commit_error(&commit.component) == OnError::Fail {
+            return Err(Error::Commit {
+                job: state.name.clone(),
+                sink: commit.component.clone(),
+                checkpoint: commit.checkpoint,
+                events: commit.events,
+                problem,
+            });
+        }
+        state.leave_out(commit, &problem);
     }
-    let job = job.to_owned();
+    let job = state.name.clone();
     committers.clean_up().map_err(|(sink, problem)| Error::CleanUp { job, sink, problem })?;
     Ok(last)
 }

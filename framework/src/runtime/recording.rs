@@ -144,16 +144,9 @@ impl Recording {
                 match self.state.on_commit_error(&commit.component) {
                     OnError::Fail => self.orders.push(RecordingOrder::FailCommit(commit, problem)),
                     _ => {
-                        tracing::error!(
-                            job = self.state.name,
-                            component = commit.component,
-                            instance = commit.instance,
-                            checkpoint = commit.checkpoint.0,
-                            events = commit.events,
-                            "a commit is left out, as it was said: {problem}",
-                        );
-                        self.state.add_left_out(commit.events);
-                        self.coordination.on_left_out(&commit);
+                        if self.coordination.on_left_out(&commit) {
+                            self.state.leave_out(&commit, &problem);
+                        }
                     }
                 }
             }

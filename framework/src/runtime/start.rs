@@ -67,7 +67,8 @@ impl Start {
         let keeping = self.keeping.take();
         let opened = keeping
             .map(|(keeping, taking)| {
-                Opened::open(&self.state, &assembly, &keeping, taking, &self.dropped)
+                let wait = std::thread::park_timeout;
+                Opened::open(&self.state, &assembly, &keeping, taking, (&self.dropped, &wait))
             })
             .transpose();
         let opened = match opened {

@@ -4,6 +4,7 @@ use super::checkpoints::Costs;
 use super::keeping::Keeping;
 use super::status::JobStatus;
 use super::tree::{ComponentTree, InstanceState, InstanceTree, SupervisionTree};
+use crate::checkpoint::PendingCommit;
 use crate::component::OnError;
 use crate::id::{CheckpointId, ComponentName, InstanceId};
 use crate::instance::{ControlCell, Offences};
@@ -150,8 +151,17 @@ impl JobState {
         sink.map_or(OnError::Fail, |sink| sink.on_commit_error)
     }
 
-    pub(crate) fn add_left_out(&self, events: u64) {
-        self.left_out.fetch_add(events, Ordering::Relaxed);
+    /// A commit that cannot be made is left out by policy.
+    pub(crate) fn leave_out(&self, commit: &PendingCommit, problem: &str) {
+        tracing::error!(
+            job = self.name,
+            component = commit.component,
+            instance = commit.instance,
+            checkpoint = commit.checkpoint.0,
+            events = commit.events,
+            "a commit is left out, as it was said: {problem}",
+        );
+        self.left_out.fetch_add(commit.events, Ordering::Relaxed);
     }
 
     pub(crate) fn left_out(&self) -> u64 {

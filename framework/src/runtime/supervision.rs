@@ -4,6 +4,7 @@
 use super::state::{ComponentView, JobState};
 use super::status::JobStatus;
 use super::tree::InstanceState;
+use crate::checkpoint::PendingCommit;
 use crate::id::{Attempt, InstanceId};
 use crate::instance::{Cause, Comeback, Command, Failure, Report};
 use crate::job::Role;
@@ -453,6 +454,14 @@ impl JobSupervision {
         let name = self.state.components[component].name.clone();
         let instance = InstanceId { component: name, index: 0 };
         self.fail(component, Failure { instance, event: None, step: None, cause }, false);
+    }
+
+    /// A sink could not commit this, and the job fails with that.
+    pub(crate) fn on_refused(&mut self, commit: &PendingCommit, problem: String) {
+        let PendingCommit { checkpoint, component, events, .. } = commit;
+        let sink = self.state.components.iter().position(|c| c.name.as_str() == component);
+        let cause = Cause::Commit { checkpoint: *checkpoint, events: *events, problem };
+        self.on_fault(sink.unwrap_or(0), cause);
     }
 
     /// Somebody asks the job to end.

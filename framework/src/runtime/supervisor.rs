@@ -6,7 +6,7 @@ use super::checkpoints::{CommitReport, WriterReport};
 use super::recording::{Asked, Recording, RecordingOrder};
 use super::state::JobState;
 use super::supervision::{ComponentSupervision, Ending, JobOrder, JobSupervision, News, Verdict};
-use crate::checkpoint::{PendingCommit, Restored, Snapshot};
+use crate::checkpoint::{Restored, Snapshot};
 use crate::id::Attempt;
 use crate::instance::{Cause, Failure, Report, Reports, Snapshots};
 use crate::time::{Clock, Moment};
@@ -239,11 +239,7 @@ impl JobSupervisor {
                 self.supervision.on_fault(0, Cause::Checkpoint(problem));
             }
             RecordingOrder::FailCommit(commit, problem) => {
-                let PendingCommit { checkpoint, component, events, .. } = commit;
-                let components = &self.state.components;
-                let sink = components.iter().position(|c| c.name.as_str() == component);
-                let cause = Cause::Commit { checkpoint, events, problem };
-                self.supervision.on_fault(sink.unwrap_or(0), cause);
+                self.supervision.on_refused(&commit, problem);
             }
         }
     }

@@ -194,7 +194,7 @@ impl Scheduler {
         let keeping = Keeping { place, fresh: false, wanted: None };
         let opened = delivery
             .checkpoints()
-            .map(|taking| Opened::open(&state, &assembly, &keeping, taking, &dropped))
+            .map(|taking| Opened::open(&state, &assembly, &keeping, taking, (&dropped, &|_| {})))
             .transpose();
         let opened = match opened {
             Ok(opened) => opened,
@@ -703,8 +703,7 @@ impl Run {
                         self.job.on_fault(0, Cause::Checkpoint(problem));
                     }
                     RecordingOrder::FailCommit(commit, problem) => {
-                        let PendingCommit { checkpoint, events, .. } = commit;
-                        self.job.on_fault(0, Cause::Commit { checkpoint, events, problem });
+                        self.job.on_refused(&commit, problem);
                     }
                 }
             }
@@ -745,7 +744,8 @@ impl Run {
         let waiting = self.waiting.iter().map(|(at, _)| *at).min();
         let recording = self.recording.as_ref().and_then(Recording::next_time);
         let ending = self.ending.map(|_| self.clock.clock.now());
-        match [alarm, waiting, recording, ending].into_iter().flatten().min() {
+        // An end that was ordered for a later step does not hold time up.
+        match [alarm, waiting, recording].into_iter().flatten().min().or(ending) {
             Some(due) => {
                 let now = self.clock.clock.now();
                 self.clock.clock.advance(due.since(now));

@@ -91,6 +91,29 @@ impl Committers {
         }
     }
 
+    /// Commits one handle, with as many tries and pauses as that takes.
+    ///
+    /// # Errors
+    /// What the sink says, and how often it was asked.
+    pub(crate) fn commit_at_last(
+        &mut self,
+        commit: &PendingCommit,
+        retry: Retry,
+        wait: &dyn Fn(Duration),
+    ) -> Result<(), String> {
+        let mut pause = retry.pause;
+        let mut tries = 1;
+        while let Err(Refused { problem, for_good }) = self.commit(commit) {
+            if for_good || tries >= retry.tries {
+                return Err(format!("{problem} (tried {tries} times)"));
+            }
+            wait(pause);
+            pause = (pause * 2).min(retry.longest);
+            tries += 1;
+        }
+        Ok(())
+    }
+
     /// Lets every sink remove what it has prepared and what is in no checkpoint.
     ///
     /// # Errors

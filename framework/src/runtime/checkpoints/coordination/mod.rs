@@ -322,7 +322,8 @@ impl Coordination {
                         self.ending = None;
                     }
                 }
-                self.unconfirmed.clone_from(&manifest.commits);
+                // What was confirmed or left out meanwhile stays that.
+                self.unconfirmed.extend(flight.publishing.into_iter().flatten());
                 self.completed = Some(manifest.into());
                 if self.unconfirmed.is_empty() {
                     self.close_if_committed();
@@ -337,13 +338,17 @@ impl Coordination {
     }
 
     /// A sink has given up to commit this, and it is left out by policy.
-    pub(crate) fn on_left_out(&mut self, commit: &PendingCommit) {
+    /// Says whether it was not before.
+    pub(crate) fn on_left_out(&mut self, commit: &PendingCommit) -> bool {
+        let before = self.unconfirmed.len();
         self.unconfirmed.retain(|other| other != commit);
+        let is_news = self.unconfirmed.len() < before;
         if self.unconfirmed.is_empty() {
             self.close_if_committed();
         } else {
             self.orders.push_back(Order::Commit(self.unconfirmed.clone()));
         }
+        is_news
     }
 
     /// Everything that was prepared for checkpoints up to `id` is committed, or left out by policy.
