@@ -39,7 +39,7 @@ fn disturb(seed: u64, met: &mut Met) {
         let job = graph.job(run, seed % 2 == 0 || run == 1, checkpoints);
         let mut scheduler = Scheduler::seeded(seed * 100 + run).store(store.clone());
         if run < kills {
-            scheduler = scheduler.kill_after(1 + (seed * 131 + run * 977) % 6_000 + run * 2_000);
+            scheduler = scheduler.kill_after(1 + (seed * 131 + run * 977) % 1_200 + run * 300);
         }
         let outcome = scheduler.run(job).unwrap_or_else(|error| panic!("{error}\n{graph:?}"));
         met.runs += 1;
