@@ -154,12 +154,13 @@ fn job(output: &Path, most: u64) -> Job {
 /// The lines of the files that can be seen, and how many files are hidden.
 fn lines(output: &Path) -> (Vec<String>, usize) {
     let (mut lines, mut hidden) = (Vec::new(), 0);
-    for entry in fs::read_dir(output).unwrap() {
-        let path = entry.unwrap().path();
-        if path.file_name().unwrap().to_string_lossy().starts_with('.') {
+    for entry in fs::read_dir(output).expect("it was made") {
+        let path = entry.expect("it is there").path();
+        if path.file_name().expect("it is a file").to_string_lossy().starts_with('.') {
             hidden += 1;
         } else {
-            lines.extend(fs::read_to_string(path).unwrap().lines().map(str::to_owned));
+            lines
+                .extend(fs::read_to_string(path).expect("it is a file").lines().map(str::to_owned));
         }
     }
     lines.sort();
@@ -181,22 +182,22 @@ fn expected() -> (Vec<String>, BTreeMap<String, u64>) {
 }
 
 fn copy(from: &Path, to: &Path) {
-    fs::create_dir_all(to).unwrap();
-    for entry in fs::read_dir(from).unwrap() {
-        let entry = entry.unwrap();
+    fs::create_dir_all(to).expect("there is room");
+    for entry in fs::read_dir(from).expect("it is a directory") {
+        let entry = entry.expect("it is there");
         let target = to.join(entry.file_name());
         if entry.path().is_dir() {
             copy(&entry.path(), &target);
         } else {
-            fs::copy(entry.path(), target).unwrap();
+            fs::copy(entry.path(), target).expect("there is room");
         }
     }
 }
 
 fn make(fixture: &Path) {
-    fs::create_dir(fixture).unwrap();
+    fs::create_dir(fixture).expect("it is not there yet");
     let engine = Engine::new().data_dir(fixture.join("kept"));
-    let error = engine.run(job(&fixture.join("output"), 6)).unwrap_err();
+    let error = engine.run(job(&fixture.join("output"), 6)).expect_err("it cannot end");
     assert!(error.to_string().contains("enough is published"), "{error}");
 }
 
