@@ -11,11 +11,14 @@ use streamwork::prelude::*;
 use streamwork::testing::Scheduler;
 use streamwork::{CheckpointId, MemoryStore};
 
+/// Checkpoints, each with what was committed of it.
+type Entries = Arc<Mutex<Vec<(u64, Vec<u64>)>>>;
+
 /// Enters numbers into a list; the first commits fail.
 #[derive(Component, Clone, Default)]
 struct Enter {
     open: Vec<u64>,
-    entries: Arc<Mutex<Vec<(u64, Vec<u64>)>>>,
+    entries: Entries,
     failures: Arc<AtomicU32>,
     tries: Arc<AtomicU32>,
     /// A number that can never be committed.
