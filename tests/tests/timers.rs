@@ -134,7 +134,7 @@ fn told(
     deeds: &[(u32, Deed)],
 ) -> KeyedHarness<Told, impl streamwork::KeySelector<(u32, Deed), Key = u32> + use<>> {
     let mut harness = KeyedHarness::key_by(Told, |told: &(u32, Deed)| &told.0);
-    deeds.iter().for_each(|deed| harness.apply(*deed).unwrap());
+    deeds.iter().for_each(|deed| harness.apply(*deed).expect("it takes every deed"));
     harness
 }
 
@@ -477,7 +477,7 @@ impl KeyedOperator for Count {
         out: &mut Emitter<u64>,
     ) -> Result<()> {
         // An odd key is only read.
-        if key % 2 == 0 {
+        if key.is_multiple_of(2) {
             **count += 1;
         }
         out.emit(**count);

@@ -100,7 +100,7 @@ impl UserError {
     /// Causes that are followed: an error may name itself as its source.
     const CHAIN: usize = 16;
 
-    fn new(error: BoxError) -> Self {
+    pub(crate) fn new(error: BoxError) -> Self {
         let error = Fatal::unmarked(error);
         let text = catch(|| Self::line(&*error));
         let text = text.unwrap_or_else(|panic| format!("an error without a text ({panic})"));

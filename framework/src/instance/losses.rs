@@ -6,7 +6,7 @@ use super::failure_is_logged;
 use crate::component::{BoxError, Fatal, OnError};
 use crate::guard::{Panic, drop_quietly};
 use crate::step::StepInfo;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Counts and logs what the closures of one chain lose in one instance, and keeps the failure that is to
@@ -16,11 +16,13 @@ pub(crate) struct Losses {
     sender: Sending,
     infos: Arc<[Arc<StepInfo>]>,
     failure: Arc<Mutex<Option<Failure>>>,
+    /// The job ends with one.
+    ends: Arc<AtomicBool>,
 }
 
 impl Losses {
     pub(crate) fn new(sender: Sending, infos: Arc<[Arc<StepInfo>]>) -> Self {
-        Self { sender, infos, failure: Arc::default() }
+        Self { sender, infos, failure: Arc::default(), ends: Arc::default() }
     }
 
     /// An event was lost to an error of step `step`.
@@ -44,6 +46,7 @@ impl Losses {
         let failure = Failure { instance, event: None, step: Some(Arc::clone(&info.name)), cause };
         self.sender.counters.note_failure(&failure);
         if last {
+            self.ends.store(true, Ordering::Relaxed);
             let mut kept = self.failure.lock().unwrap_or_else(PoisonError::into_inner);
             if kept.is_none() {
                 *kept = Some(failure);
@@ -60,6 +63,11 @@ impl Losses {
             );
         }
         drop_quietly(failure);
+    }
+
+    /// Whether the job ends with what was lost.
+    pub(crate) fn ends_the_job(&self) -> bool {
+        self.ends.load(Ordering::Relaxed)
     }
 
     /// The failure that is to end the job, once.

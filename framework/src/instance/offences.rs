@@ -46,8 +46,8 @@ pub(crate) struct Offences(Mutex<Record>);
 /// What becomes of a failure.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Judgement {
-    /// It is tried again.
-    Again,
+    /// It is tried again; `known` if that cannot go on for ever.
+    Again { known: bool },
     /// It is left out when it comes again.
     LeaveOut,
     /// The job fails: it was tried this often.
@@ -85,7 +85,7 @@ impl Offences {
         let mut record = self.lock();
         let Some((content, occurrence)) = event else {
             record.unknown = Some(cause.to_owned());
-            return Judgement::Again;
+            return Judgement::Again { known: false };
         };
         let first = record.unknown.take().is_some_and(|unknown| unknown == cause);
         let is_it = |offence: &&mut Offence| {
@@ -102,11 +102,13 @@ impl Offences {
                 let (tries, cause) = (if first { 2 } else { 1 }, cause.to_owned());
                 let offence = Offence { content, occurrence, tries, cause, left_out: false };
                 record.offences.push(offence);
-                return Judgement::Again;
+                return Judgement::Again { known: first };
             }
         };
         match on_error {
-            _ if offence.tries < TRIES || offence.occurrence.is_none() => Judgement::Again,
+            _ if offence.tries < TRIES || offence.occurrence.is_none() => {
+                Judgement::Again { known: true }
+            }
             OnError::Fail => Judgement::Fail(offence.tries),
             OnError::Skip | OnError::DeadLetter => {
                 offence.left_out = true;
@@ -124,11 +126,11 @@ impl Offences {
         record.offences.iter().find(is_it).map(|offence| (offence.cause.clone(), offence.tries))
     }
 
-    /// A checkpoint is behind an instance that looked: what was left out lies before it.
+    /// A checkpoint is behind an instance that looked, and with it what the component had failed at.
     pub(crate) fn passed(&self) {
         let mut record = self.lock();
         record.unknown = None;
-        record.offences.retain(|offence| !offence.left_out);
+        record.offences.clear();
     }
 }
 
@@ -213,7 +215,8 @@ mod tests {
         offences.failed(None, "no", OnError::Skip);
         let mut watch = offences.watch(FIVE).unwrap();
         assert_eq!(watch.count(7), None);
-        assert_eq!(offences.failed(Some((7, None)), "no", OnError::Skip), Judgement::Again);
+        let judged = offences.failed(Some((7, None)), "no", OnError::Skip);
+        assert_eq!(judged, Judgement::Again { known: true });
         let mut watch = offences.watch(Some(CheckpointId(6))).unwrap();
         assert_eq!(watch.count(7), Some(1));
         let judged = offences.failed(Some((7, Some(1))), "no", OnError::Skip);
@@ -222,5 +225,20 @@ mod tests {
         // Behind the next checkpoint it is an event of the past, and another may be the first 7.
         assert!(offences.watch(Some(CheckpointId(7))).is_none());
         assert_eq!(offences.left_out(7, 1), None);
+    }
+
+    #[test]
+    fn what_is_never_the_same_is_never_known() {
+        let offences = Offences::default();
+        let unknown = Judgement::Again { known: false };
+        assert_eq!(offences.failed(None, "no", OnError::Skip), unknown);
+        assert_eq!(offences.failed(None, "no", OnError::Skip), unknown);
+        let first = offences.failed(Some((1, None)), "no", OnError::Skip);
+        assert_eq!(first, Judgement::Again { known: true });
+        for content in 2..10 {
+            assert_eq!(offences.failed(Some((content, None)), "no", OnError::Skip), unknown);
+        }
+        offences.passed();
+        assert!(offences.watch(FIVE).is_none());
     }
 }

@@ -302,7 +302,12 @@ impl<'a> Restorer<'a> {
     {
         let key_groups = self.saving.key_groups;
         match &self.saving.restored {
-            None => Ok(Table::new(key_groups).with_ttl(ttl)),
+            None => {
+                let mut table = Table::new(key_groups).with_ttl(ttl);
+                // One that is new in a job that goes on: all that it keeps has come since.
+                self.saving.from.into_iter().for_each(|from| table.enter(epoch(from)));
+                Ok(table)
+            }
             Some(restored) => {
                 let groups = groups_of(key_groups, &self.seating);
                 let table = Table::new(key_groups).with_ttl(ttl);

@@ -518,6 +518,12 @@ impl Outcome {
         Ok(restored.map(SavedState::new))
     }
 
+    /// Of the events that failed, those that were given to the dead letters.
+    #[must_use]
+    pub fn dead(&self) -> u64 {
+        self.total.dead
+    }
+
     /// The checkpoints that it took.
     ///
     /// ```

@@ -44,7 +44,11 @@ impl Opened {
             }
         }
         let confirmed = store.confirmed();
-        let begun = Writing::begin(store, settings.keep);
+        let begun = Writing::begin(
+            store,
+            settings.keep,
+            restored.as_ref().map(|restored| restored.manifest.id),
+        );
         let (mut writing, next) =
             begun.map_err(|source| Error::Store { job: job.clone(), source })?;
         let mut committers = assembly.committers();

@@ -26,6 +26,7 @@ use std::io;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::mpsc;
+use std::time::Duration;
 use uuid::Uuid;
 
 /// Where the engine's thread says whether the job has started.
@@ -68,7 +69,12 @@ impl Start {
         let opened = keeping
             .map(|(keeping, taking)| {
                 let wait = std::thread::park_timeout;
-                Opened::open(&self.state, &assembly, &keeping, taking, (&self.dropped, &wait))
+                let opened = catch(|| {
+                    let dropped = (&*self.dropped, &wait as &dyn Fn(Duration));
+                    Opened::open(&self.state, &assembly, &keeping, taking, dropped)
+                });
+                let job = || job.clone();
+                opened.unwrap_or_else(|p| Err(Error::Assembly { job: job(), cause: p.into() }))
             })
             .transpose();
         let opened = match opened {
@@ -215,7 +221,7 @@ impl Start {
             late = 0,
             failed = outcome.failed(),
             dropped = outcome.dropped(),
-            dead = 0,
+            dead = outcome.dead(),
             restarts = outcome.restarts(),
             cause,
             "job ended",

@@ -114,6 +114,7 @@ impl<S: Event, C: Steps<S>> StepsEdge<S, C> {
     fn resume(&mut self) {
         while let Some(first) = self.waiting.pop_front() {
             match first {
+                Waiting::Control(Control::Barrier(_)) if self.losses.ends_the_job() => {}
                 Waiting::Control(control) => self.next.push_control(control),
                 Waiting::Events(mut events) => {
                     let behind = std::mem::take(&mut self.waiting);
@@ -162,6 +163,10 @@ impl<S: Event, C: Steps<S>> Edge<S> for StepsEdge<S, C> {
     }
 
     fn push_control(&mut self, control: Control) {
+        // No checkpoint is to hold that the event which ends the job was passed.
+        if matches!(control, Control::Barrier(_)) && self.losses.ends_the_job() {
+            return;
+        }
         if self.waiting.is_empty() {
             self.next.push_control(control);
         } else {

@@ -222,10 +222,9 @@ impl<L: Logic> OperatorMachine<L> {
     /// The component has failed at an event. It is tried again, if there is a checkpoint to go back to.
     fn fail_at_event(&mut self, cause: Cause) {
         let event = Some(self.processed);
-        let looked = self.watch.is_some();
         match self.judge(&cause) {
-            Judgement::Again if !looked => self.break_down(cause, event),
-            Judgement::Again | Judgement::LeaveOut => {
+            Judgement::Again { known: false } => self.break_down(cause, event),
+            Judgement::Again { known: true } | Judgement::LeaveOut => {
                 self.phase = Phase::Broken;
                 let failure = self.failure(cause, event);
                 self.seat.reports.report(Report::Broken(failure, Comeback::Known));
@@ -434,6 +433,7 @@ impl<L: Logic> OperatorMachine<L> {
         let begun = clock.now();
         if barrier.since != saving.from && self.watch.take().is_some() {
             self.seat.offences.passed();
+            self.examined = Examined::default();
         }
         let finished = self.finished;
         let watermark = self.frontier.told();
@@ -747,6 +747,11 @@ impl<L: Logic> Machine for OperatorMachine<L> {
             if let Some(barrier) = self.due
                 && matches!(self.phase, Phase::Running | Phase::Finished)
             {
+                // What a closure behind it fails at is before the barrier.
+                self.output.route();
+                if self.lost_in_step() {
+                    continue;
+                }
                 if self.save(barrier, cx).is_pending() {
                     self.release(now, cx.waker());
                     return;

@@ -520,7 +520,7 @@ impl<S: Source> SourceMachine<S> {
     /// that. When it is given up already, that is too late for another cause.
     fn lost_in_step(&mut self) -> bool {
         let Some(failure) = self.output.take_failure() else { return false };
-        let open = matches!(self.phase, Phase::New | Phase::Running);
+        let open = matches!(self.phase, Phase::New | Phase::Running | Phase::Exhausted);
         if open {
             self.phase = Phase::Lost;
             self.seat.reports.report(Report::Lost(failure));
@@ -568,6 +568,15 @@ impl<S: Source> Machine for SourceMachine<S> {
             }
             if self.seat.control.take(Command::Restart) {
                 self.rebuild_broken();
+            }
+            if matches!(self.phase, Phase::Running | Phase::Exhausted)
+                && self.seat.control.has(Command::Checkpoint)
+            {
+                // What a closure behind it fails at is before the barrier.
+                self.output.route();
+                if self.lost_in_step() {
+                    continue;
+                }
             }
             if matches!(self.phase, Phase::Running | Phase::Exhausted)
                 && let Some(trigger) = self.seat.control.take_trigger()

@@ -1,14 +1,17 @@
 //! [`Committers`]: what makes visible what sinks have prepared.
 
 use crate::checkpoint::PendingCommit;
-use crate::component::{Fatal, is_mark};
+use crate::component::Fatal;
 use crate::guard::catch;
 use crate::id::CheckpointId;
+use crate::instance::UserError;
 use crate::job::Committer;
 use crate::sink::Handle;
 use std::collections::HashMap;
 use std::fmt;
 use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::Duration;
 
@@ -85,7 +88,8 @@ impl Committers {
         match catch(|| sink.commit(handle)) {
             Ok(Ok(())) => Ok(()),
             Ok(Err(error)) => {
-                Err(Refused { problem: one_line(&*error), for_good: Fatal::is(&*error) })
+                let for_good = Fatal::is(&*error);
+                Err(Refused { problem: UserError::new(error).to_string(), for_good })
             }
             Err(panic) => Err(Refused { problem: panic.to_string(), for_good: false }),
         }
@@ -122,7 +126,7 @@ impl Committers {
         for (name, sink) in &mut self.sinks {
             let problem = match catch(|| sink.clean_up(&self.job, name)) {
                 Ok(Ok(())) => continue,
-                Ok(Err(error)) => one_line(&*error),
+                Ok(Err(error)) => UserError::new(error).to_string(),
                 Err(panic) => panic.to_string(),
             };
             return Err((name.clone(), problem));
@@ -131,16 +135,12 @@ impl Committers {
     }
 }
 
-fn one_line(error: &(dyn std::error::Error + 'static)) -> String {
-    let causes = std::iter::successors(error.source(), |cause| (**cause).source());
-    let causes = causes.filter(|cause| !is_mark(*cause));
-    causes.fold(error.to_string(), |text, cause| format!("{text}: {cause}")).replace('\n', " ")
-}
-
 /// Committers on a thread of their own.
 #[derive(Debug)]
 pub(crate) struct CommitThread {
     orders: mpsc::Sender<Vec<PendingCommit>>,
+    /// Nobody waits for more than the commit that is being made.
+    closed: Arc<AtomicBool>,
     /// Closed when the thread is over.
     over: mpsc::Receiver<()>,
 }
@@ -157,14 +157,16 @@ impl CommitThread {
     ) -> io::Result<Self> {
         let (orders, received) = mpsc::channel();
         let (ending, over) = mpsc::channel::<()>();
+        let closed = Arc::new(AtomicBool::new(false));
+        let is_closed = Arc::clone(&closed);
         let work = move || {
             let _ending = ending;
-            if catch(|| work(&mut committers, retry, &received, &tell)).is_err() {
+            if catch(|| work(&mut committers, retry, &received, &is_closed, &tell)).is_err() {
                 tell(CommitReport::Died);
             }
         };
         std::thread::Builder::new().name("streamwork-commit".to_owned()).spawn(work)?;
-        Ok(Self { orders, over })
+        Ok(Self { orders, closed, over })
     }
 
     /// Orders commits: all that are not confirmed, in the order of their checkpoints. A thread that died
@@ -176,6 +178,7 @@ impl CommitThread {
     /// Waits until what is being committed is, at most so long, and leaves the rest to the next start. Says
     /// whether the thread is over.
     pub(crate) fn quit(self, patience: Duration) -> bool {
+        self.closed.store(true, Ordering::Relaxed);
         drop(self.orders);
         self.over.recv_timeout(patience) != Err(RecvTimeoutError::Timeout)
     }
@@ -186,8 +189,10 @@ fn work(
     committers: &mut Committers,
     retry: Retry,
     orders: &mpsc::Receiver<Vec<PendingCommit>>,
+    closed: &AtomicBool,
     tell: &impl Fn(CommitReport),
 ) {
+    let mut done: Vec<PendingCommit> = Vec::new();
     let mut pause = retry.pause;
     let mut tries = 0;
     let Ok(mut commits) = orders.recv() else { return };
@@ -196,9 +201,21 @@ fn work(
         while let Ok(later) = orders.try_recv() {
             commits = later;
         }
+        done.retain(|commit| commits.contains(commit));
         let failed = commits.iter().find_map(|commit| {
-            committers.commit(commit).err().map(|refused| (commit.clone(), refused))
+            // What is committed may be taken away, and is not looked for again.
+            if closed.load(Ordering::Relaxed) || done.contains(commit) {
+                return None;
+            }
+            let refused = committers.commit(commit).err();
+            if refused.is_none() {
+                done.push(commit.clone());
+            }
+            refused.map(|refused| (commit.clone(), refused))
         });
+        if closed.load(Ordering::Relaxed) {
+            return;
+        }
         let later = match failed {
             None => {
                 if let Some(last) = commits.iter().map(|commit| commit.checkpoint).max() {

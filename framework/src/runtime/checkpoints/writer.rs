@@ -65,18 +65,21 @@ impl Writing {
     /// Numbers that are reserved at once.
     const NUMBERS: u64 = 1_024;
 
-    /// Takes a store, and the first number that no checkpoint of it has had.
+    /// Takes a store of which the job goes on from this checkpoint, and the first number that none of it has
+    /// had.
     ///
     /// # Errors
     /// The store cannot be written.
     pub(crate) fn begin(
         mut store: Box<dyn CheckpointStore>,
         keep: usize,
+        from: Option<CheckpointId>,
     ) -> Result<(Self, CheckpointId), StoreError> {
         let generation = store.begin()?;
         let first = store.reserve(Self::NUMBERS)?;
         let reserved = CheckpointId(first.0 + Self::NUMBERS - 1);
-        let retention = Retention { keep, needed: BTreeSet::new() };
+        // The first one builds upon it.
+        let retention = Retention { keep, needed: from.into_iter().collect() };
         let (sweeper, dirty, failed) = (Sweeper::default(), true, None);
         Ok((Self { store, generation, sweeper, retention, dirty, reserved, failed }, first))
     }
@@ -120,7 +123,8 @@ impl Writing {
             if self.failed.is_some() {
                 return;
             }
-            if let Err(error) = self.store.put(*id, bytes) {
+            let put = self.reserve_for(id.checkpoint).and_then(|()| self.store.put(*id, bytes));
+            if let Err(error) = put {
                 self.failed = Some(line(&error));
             }
         }
@@ -147,12 +151,20 @@ impl Writing {
     }
 
     fn try_publish(&mut self, manifest: &Manifest) -> Result<(), Box<dyn Error + Send + Sync>> {
-        if manifest.id.0 + Self::NUMBERS / 2 > self.reserved.0 {
+        self.reserve_for(manifest.id)?;
+        self.store.publish(self.generation, manifest.id, &manifest.encode()?)?;
+        // The next one builds upon it.
+        self.retention.needed = BTreeSet::from([manifest.id]);
+        self.retention.needed.extend(manifest.commits.iter().map(|commit| commit.checkpoint));
+        Ok(())
+    }
+
+    /// Sees to it that numbers are reserved beyond this one.
+    fn reserve_for(&mut self, id: CheckpointId) -> Result<(), StoreError> {
+        if id.0 + Self::NUMBERS / 2 > self.reserved.0 {
             let first = self.store.reserve(Self::NUMBERS)?;
             self.reserved = CheckpointId(first.0 + Self::NUMBERS - 1);
         }
-        self.store.publish(self.generation, manifest.id, &manifest.encode()?)?;
-        self.retention.needed = manifest.commits.iter().map(|commit| commit.checkpoint).collect();
         Ok(())
     }
 

@@ -204,6 +204,7 @@ impl Coordination {
         if self.flight.as_ref().is_some_and(|f| f.publishing.is_none() && f.begun + timeout <= now)
         {
             self.give_up("it was not complete in time", now);
+            self.begin_if_wanted(now);
         }
         if self.is_open() && self.due <= now {
             self.begin(now);
@@ -214,7 +215,11 @@ impl Coordination {
     /// it is.
     pub(crate) fn end(&mut self, stop: bool, now: Moment) {
         self.ending = Some(if stop { Reason::Stop } else { Reason::Finish });
-        self.begin_if_wanted(now);
+        if self.rewinding.is_empty() {
+            self.begin_if_wanted(now);
+        } else {
+            self.stop_where_it_is();
+        }
     }
 
     /// A checkpoint that stays is to be taken.
@@ -377,6 +382,7 @@ impl Coordination {
             self.close_if_committed();
             return;
         }
+        self.failed_in_row = 0;
         // Its sources are not at their end any more.
         self.ending.take_if(|ending| *ending == Reason::Finish);
         self.rewinding.remove(&region);
@@ -398,7 +404,20 @@ impl Coordination {
         self.carried.retain(|commit| !gone(&commit.component));
     }
 
+    /// A job that is to stop and has something that goes back stops where the last checkpoint has it, as soon
+    /// as it is known which that is.
+    fn stop_where_it_is(&mut self) {
+        if self.flight.is_none() && self.ending == Some(Reason::Stop) {
+            self.ending = None;
+            self.settling.clear();
+            self.orders.push_back(Order::Halt);
+        }
+    }
+
     fn settle(&mut self) {
+        if !self.settling.is_empty() || !self.rewinding.is_empty() {
+            self.stop_where_it_is();
+        }
         if self.flight.is_none() {
             for region in std::mem::take(&mut self.settling) {
                 self.forget(region);

@@ -97,7 +97,7 @@ fn a_checkpoint_is_published_when_all_have_given_their_part_and_then_committed()
     bench.coordination.on_committed(CheckpointId(1));
     assert!(matches!(bench.orders()[..], [Order::Confirm(CheckpointId(1))]));
     let orders = bench.published(Ok(manifest));
-    assert!(matches!(&orders[..], [Order::Commit(commits)] if handles(commits) == [1, 2]));
+    assert!(matches!(&orders[..], [Order::Commit(commits)] if handles(commits) == [2]));
 }
 
 #[test]
@@ -192,4 +192,40 @@ fn a_last_checkpoint_is_tried_again_and_a_stop_goes_without() {
     bench.give(1, &[0, 1, 2]);
     let orders = bench.published(Err("full".to_owned()));
     assert!(matches!(orders[..], [Order::Halt]), "{orders:?}");
+}
+
+#[test]
+fn a_job_that_is_to_stop_does_not_wait_for_what_goes_back() {
+    let mut bench = Bench::new();
+    bench.coordination.on_failure(REGION, bench.now);
+    bench.orders();
+    bench.coordination.end(true, bench.now);
+    assert!(matches!(bench.orders()[..], [Order::Halt]));
+
+    // It had waited for a checkpoint that is under way.
+    for is_publishing in [false, true] {
+        let mut bench = Bench::new();
+        bench.wait(SECOND);
+        let given = bench.give(1, if is_publishing { &[0, 1, 2] } else { &[0] });
+        bench.coordination.end(true, bench.now);
+        bench.coordination.on_failure(REGION, bench.now);
+        let mut orders = bench.orders();
+        if is_publishing {
+            assert!(orders.is_empty(), "{orders:?}");
+            orders = bench.published(Ok(manifest(given)));
+        }
+        assert!(matches!(orders.last(), Some(Order::Halt)), "{orders:?}");
+    }
+}
+
+#[test]
+fn a_stop_follows_at_once_on_a_checkpoint_that_took_too_long() {
+    let mut bench = Bench::new();
+    bench.coordination.settings = Checkpoints::every(SECOND * 100).timeout(SECOND * 5);
+    bench.coordination.on_running(bench.now);
+    bench.wait(SECOND * 100);
+    bench.coordination.end(true, bench.now);
+    let orders = bench.wait(SECOND * 5);
+    let Some(Order::Trigger(trigger)) = orders.last() else { panic!("{orders:?}") };
+    assert!(trigger.is_last);
 }
