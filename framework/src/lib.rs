@@ -38,6 +38,29 @@
 //! # Ok::<(), streamwork::Error>(())
 //! ```
 //!
+//! By default each event is processed at most once. With [`Delivery`] and [`Engine::data_dir`] a job takes
+//! checkpoints: it goes back to the last one when something fails, and goes on from it when it is started again,
+//! so that each event has its effect on state, and on sinks that commit, exactly once.
+//!
+//! ```
+//! use std::time::Duration;
+//! use streamwork::MemoryStore;
+//! use streamwork::prelude::*;
+//!
+//! let counts = Collect::new();
+//! let job = Job::new("counts").delivery(Delivery::exactly_once(Duration::from_millis(10)));
+//! job.source(FromIter::new(0..100_u64))
+//!     .key_by_value(|n: &u64| n % 2)
+//!     .fold(0_u64, |count, _| *count += 1)
+//!     .sink(counts.clone());
+//! Engine::new().store(MemoryStore::new()).run(job)?;
+//! let mut counts = counts.take();
+//! counts.sort();
+//! let expected: Vec<_> = (0..2).flat_map(|key| (1..=50).map(move |count| (key, count))).collect();
+//! assert_eq!(counts, expected);
+//! # Ok::<(), streamwork::Error>(())
+//! ```
+//!
 //! # Features
 //!
 //! | feature | default | adds |

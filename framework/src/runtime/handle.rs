@@ -84,7 +84,8 @@ impl JobHandle {
         post(&self.supervisor, Ending::Drain);
     }
 
-    /// Ends the job soon: what is under way is dropped and counted as dropped.
+    /// Ends the job soon. A job that takes checkpoints takes a last one, and goes on from there when it is
+    /// started again; in any other, what is under way is dropped and counted as dropped.
     ///
     /// An instance that does not react in time (30 ms, and one more for each instance of the job) is
     /// left behind on its thread; so are blocking calls that it made.
@@ -128,7 +129,8 @@ impl JobHandle {
         savepoint(&self.state, &self.supervisor, name)
     }
 
-    /// Ends the job now. As [`stop`](Self::stop), and once a job checkpoints, without one.
+    /// Ends the job now. As [`stop`](Self::stop), and without a checkpoint: the next start goes on from the last
+    /// one.
     /// [`JobStatus`] has an example.
     pub fn kill(&self) {
         post(&self.supervisor, Ending::Kill);
@@ -499,7 +501,8 @@ impl Outcome {
         self.total.failed + self.total.lost_in_steps + self.total.misrouted
     }
 
-    /// Events that were under way when the job was stopped, killed or failed.
+    /// Events that were under way when the job was stopped, killed or failed. In a job with checkpoints these
+    /// come again, and what counts here is what was left out since it could not be committed.
     #[must_use]
     pub fn dropped(&self) -> u64 {
         self.dropped
