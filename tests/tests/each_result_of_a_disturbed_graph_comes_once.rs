@@ -36,7 +36,7 @@ fn disturb(seed: u64, met: &mut Met) {
     let store = FaultyStore::failing(MemoryStore::new(), broken);
     let kills = seed % 6;
     for run in 0.. {
-        let job = graph.job(run, seed % 2 == 0 || run == 1, checkpoints);
+        let job = graph.job(run, seed.is_multiple_of(2) || run == 1, checkpoints);
         let mut scheduler = Scheduler::seeded(seed * 100 + run).store(store.clone());
         if run < kills {
             scheduler = scheduler.kill_after(1 + (seed * 131 + run * 977) % 1_200 + run * 300);
