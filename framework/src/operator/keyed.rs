@@ -84,7 +84,8 @@ pub trait KeyedOperator: Component {
     /// taken back, and the state is kept as it was left.
     ///
     /// # Panics
-    /// As `Operator::apply`. The instance is built anew **without its keys**.
+    /// As `Operator::apply`. The instance is built anew **without its keys**; in a job with checkpoints, with those of
+    /// the last one.
     fn apply(
         &mut self,
         key: &Self::Key,

@@ -67,8 +67,9 @@ pub trait Operator: Component {
     ///
     /// # Errors
     /// The event is lost, logged and counted as failed, and what was emitted for it is taken back. The
-    /// instance keeps its state and goes on with the next event. A [`Fatal`](crate::Fatal) error fails
-    /// the job.
+    /// instance keeps its state and goes on with the next event. In a job with checkpoints the event is tried
+    /// again, with the state of the last one, before [`OnError`](crate::OnError) decides. A
+    /// [`Fatal`](crate::Fatal) error fails the job.
     ///
     /// # Panics
     /// A panic is caught. The event is lost and counted, and what was emitted for it is taken back. The
