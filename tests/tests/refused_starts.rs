@@ -1,5 +1,7 @@
 //! A job that has become another since its last checkpoint is refused in words, and the checkpoint stays.
 
+#![expect(clippy::unwrap_used, reason = "also the functions that tests call are of a test")]
+
 use std::time::Duration;
 use streamwork::prelude::*;
 use streamwork::testing::Scheduler;
