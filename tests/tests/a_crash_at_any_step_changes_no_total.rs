@@ -2,6 +2,8 @@
 //! never disturbed: whether a state is half written, a checkpoint is prepared and not published, published
 //! and not committed, or committed and not noted.
 
+#![expect(clippy::unwrap_used, reason = "also the functions that tests call are of a test")]
+
 use std::collections::BTreeMap;
 use std::time::Duration;
 use streamwork::MemoryStore;

@@ -1,8 +1,6 @@
 //! A job that was stopped goes on at another parallelism: each key goes on once, where it is at home now, and
 //! splits move with their positions. What cannot be spread is refused before the first event.
 
-#![expect(clippy::unwrap_used, reason = "also the functions that tests call are of a test")]
-
 use std::time::Duration;
 use streamwork::MemoryStore;
 use streamwork::prelude::*;

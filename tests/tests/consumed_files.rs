@@ -1,5 +1,7 @@
 //! Files that were published and have been taken away are no reason not to go on.
 
+#![expect(clippy::unwrap_used, reason = "also the functions that tests call are of a test")]
+
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;

@@ -1,6 +1,8 @@
 //! Exactly once, in any interleaving: jobs that fail, are killed and start again end with the totals of
 //! one that was never disturbed.
 
+#![expect(clippy::unwrap_used, reason = "also the functions that tests call are of a test")]
+
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::time::Duration;

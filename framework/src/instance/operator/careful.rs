@@ -73,6 +73,14 @@ impl<L: Logic> OperatorMachine<L> {
         // Without a word on it the job fails.
         let on_error = self.seat.on_error.unwrap_or(OnError::Fail);
         let content = self.examined.content.take();
-        self.seat.offences.failed(content, &cause.to_string(), on_error)
+        self.seat.offences.failed(content, &text(cause), on_error)
+    }
+}
+
+/// What happened, as an error of user code has it.
+pub(super) fn text(cause: &Cause) -> String {
+    match cause {
+        Cause::Error(error) => error.to_string(),
+        other => other.to_string(),
     }
 }

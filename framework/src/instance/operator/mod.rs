@@ -230,7 +230,8 @@ impl<L: Logic> OperatorMachine<L> {
                 self.seat.reports.report(Report::Broken(failure, Comeback::Known));
             }
             Judgement::Fail(tries) => {
-                let cause = UserError::known(format!("{cause} (tried {tries} times)"));
+                let cause =
+                    UserError::known(format!("{} (tried {tries} times)", careful::text(&cause)));
                 self.lose(Cause::Error(cause), event);
             }
         }
