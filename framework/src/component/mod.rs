@@ -187,6 +187,7 @@ pub struct Context {
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) draining: Arc<AtomicBool>,
     pub(crate) checkpointed: bool,
+    pub(crate) owner: Arc<str>,
 }
 
 impl Context {
@@ -194,6 +195,13 @@ impl Context {
     #[must_use]
     pub fn job(&self) -> &str {
         &self.job
+    }
+
+    /// What tells that which this job leaves outside from that which others do, also jobs of the same name:
+    /// the job's name, with what is unique to its data directory if it has one.
+    #[must_use]
+    pub fn owner(&self) -> &str {
+        &self.owner
     }
 
     /// Which instance this is.

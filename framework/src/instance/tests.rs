@@ -90,6 +90,7 @@ pub(super) fn seat(component: &str, links: usize, clock: &ManualClock, notes: &A
             clock: Arc::new(clock.clone()),
             draining: Arc::default(),
             checkpointed: false,
+            owner: "bench".into(),
         },
         attempt: Attempt::FIRST,
         links,

@@ -59,8 +59,11 @@ pub(crate) trait Committer: Send {
     /// See [`Sink::commit`].
     fn commit(&mut self, handle: Handle) -> Result<()>;
 
+    /// See [`Sink::discard`].
+    fn discard(&mut self, handle: Handle) -> Result<()>;
+
     /// See [`Sink::clean_up`].
-    fn clean_up(&mut self, job: &str, component: &str) -> Result<()>;
+    fn clean_up(&mut self, owner: &str, component: &str) -> Result<()>;
 }
 
 /// A clone of the prototype of a sink.
@@ -71,8 +74,12 @@ impl<S: Sink> Committer for SinkCommitter<S> {
         self.0.commit(handle)
     }
 
-    fn clean_up(&mut self, job: &str, component: &str) -> Result<()> {
-        self.0.clean_up(job, component)
+    fn discard(&mut self, handle: Handle) -> Result<()> {
+        self.0.discard(handle)
+    }
+
+    fn clean_up(&mut self, owner: &str, component: &str) -> Result<()> {
+        self.0.clean_up(owner, component)
     }
 }
 

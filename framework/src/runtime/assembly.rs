@@ -149,7 +149,7 @@ impl Assembly {
     /// What commits what the sinks prepare.
     pub(crate) fn committers(&self) -> Committers {
         let committer = |node: &Node| Some((node.name.to_string(), node.blueprint.committer()?));
-        Committers::new(&self.state.name, self.graph.nodes.iter().filter_map(committer))
+        Committers::new(&self.state.owner(), self.graph.nodes.iter().filter_map(committer))
     }
 
     /// What keeps this job from going on from that checkpoint, in words.
@@ -216,6 +216,7 @@ impl Assembly {
     pub(crate) fn make(&mut self, making: Making<'_>, shell: &mut dyn Shell) {
         let Self { graph, state, settings } = self;
         let job: Arc<str> = state.name.as_str().into();
+        let owner: Arc<str> = state.owner().into();
         let placement = Placement {
             instances: graph.nodes.iter().map(|node| node.parallelism).sum(),
             widest: graph.nodes.iter().map(|node| node.parallelism).max().unwrap_or(1),
@@ -271,6 +272,7 @@ impl Assembly {
                         clock: Arc::clone(&settings.clock),
                         draining: Arc::default(),
                         checkpointed: saving.is_some(),
+                        owner: Arc::clone(&owner),
                     },
                     attempt,
                     links,

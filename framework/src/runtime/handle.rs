@@ -517,8 +517,8 @@ impl Outcome {
     pub fn saved_state(&self) -> Result<Option<SavedState>, Error> {
         let Some(keeping) = &self.taken.keeping else { return Ok(None) };
         let keeping = Keeping { fresh: false, wanted: None, ..keeping.clone() };
-        let (_, restored) = keeping.open(&self.tree.job)?;
-        Ok(restored.map(SavedState::new))
+        let opened = keeping.open(&self.tree.job)?;
+        Ok(opened.restored.map(SavedState::new))
     }
 
     /// Of the events that failed, those that were given to the dead letters.

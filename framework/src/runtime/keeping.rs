@@ -34,6 +34,16 @@ impl fmt::Display for Place {
     }
 }
 
+/// A store, and what was found in it.
+#[derive(Debug)]
+pub(crate) struct OpenedStore {
+    pub(crate) store: Box<dyn CheckpointStore>,
+    /// What the job goes on from.
+    pub(crate) restored: Option<Restored>,
+    /// What is unique to its directory.
+    pub(crate) unique: Option<String>,
+}
+
 /// Where a job's checkpoints are kept, and which one it goes on from.
 #[derive(Clone, Debug)]
 pub(crate) struct Keeping {
@@ -49,20 +59,18 @@ impl Keeping {
     ///
     /// # Errors
     /// The directory cannot be had; there is a checkpoint and it cannot be read.
-    pub(crate) fn open(
-        &self,
-        job: &str,
-    ) -> Result<(Box<dyn CheckpointStore>, Option<Restored>), Error> {
-        let (store, latest) = match &self.place {
-            Place::Store(make) => (make(), Latest::None),
+    pub(crate) fn open(&self, job: &str) -> Result<OpenedStore, Error> {
+        let (store, latest, unique) = match &self.place {
+            Place::Store(make) => (make(), Latest::None, None),
             Place::Directory(path) => {
                 let refused = |source| Error::DataDirectory { job: job.to_owned(), source };
                 let directory = DataDir::open(path, job, self.fresh).map_err(refused)?;
-                (directory.store().map_err(refused)?, directory.latest())
+                let unique = directory.unique().map(str::to_owned);
+                (directory.store().map_err(refused)?, directory.latest(), unique)
             }
         };
         let restored = Restored::read(&*store, &latest, self.wanted)
             .map_err(|source| Error::Recovery { job: job.to_owned(), source })?;
-        Ok((store, restored))
+        Ok(OpenedStore { store, restored, unique })
     }
 }

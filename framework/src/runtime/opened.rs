@@ -2,7 +2,7 @@
 
 use super::assembly::Assembly;
 use super::checkpoints::{Committers, Coordination, Retry, Template, WriterOrder, Writing};
-use super::keeping::Keeping;
+use super::keeping::{Keeping, OpenedStore};
 use super::state::JobState;
 use crate::checkpoint::{PendingCommit, Restored};
 use crate::component::OnError;
@@ -35,7 +35,7 @@ impl Opened {
         (dropped, wait): (&[String], &dyn Fn(Duration)),
     ) -> Result<Self, Error> {
         let job = &state.name;
-        let (store, restored) = keeping.open(job)?;
+        let OpenedStore { store, restored, unique } = keeping.open(job)?;
         if let Some(Restored { manifest, .. }) = &restored {
             let differences = assembly.differences(manifest, dropped);
             if !differences.is_empty() {
@@ -51,6 +51,8 @@ impl Opened {
         );
         let (mut writing, next) =
             begun.map_err(|source| Error::Store { job: job.clone(), source })?;
+        let from = restored.as_ref().map(|restored| restored.manifest.id);
+        state.begin_checkpoints(keeping.clone(), unique, from);
         let mut committers = assembly.committers();
         let manifest = restored.as_ref().map(|restored| &restored.manifest);
         let commits = manifest.map_or(&[][..], |manifest| &manifest.commits);
@@ -58,8 +60,6 @@ impl Opened {
         if let Some(last) = settle(state, open, (dropped, wait), &mut committers)? {
             writing.carry_out(WriterOrder::Confirm(last));
         }
-        let from = restored.as_ref().map(|restored| restored.manifest.id);
-        state.begin_checkpoints(keeping.clone(), from);
         Ok(Self { writing, committers, restored, settings, next })
     }
 

@@ -105,6 +105,12 @@ impl Recording {
         self.carry_out();
     }
 
+    /// An instance of an attempt that has failed gives its part.
+    pub(crate) fn on_stale(&mut self, at: (usize, usize), snapshot: Snapshot) {
+        self.coordination.on_stale(at, snapshot);
+        self.carry_out();
+    }
+
     pub(crate) fn on_failure(&mut self, region: usize, now: Moment) {
         self.rewinding.insert(region, Rewinding::default());
         self.coordination.on_failure(region, now);
@@ -187,6 +193,7 @@ impl Recording {
                 Order::Discard => self.helpers.write(WriterOrder::Discard),
                 Order::Publish(manifest) => self.helpers.write(WriterOrder::Publish(manifest)),
                 Order::Commit(commits) => self.helpers.commit(commits),
+                Order::Forget(commits) => self.helpers.discard(commits),
                 Order::Confirm(id) => self.helpers.write(WriterOrder::Confirm(id)),
                 Order::Rewind { region, to: None } => self.go_on_from(region, None),
                 Order::Rewind { region, to: Some(manifest) } => {
@@ -223,6 +230,9 @@ pub(crate) trait Helpers: fmt::Debug {
     /// Orders commits: all that are not confirmed.
     fn commit(&mut self, commits: Vec<PendingCommit>);
 
+    /// Orders to remove what is never to be committed.
+    fn discard(&mut self, commits: Vec<PendingCommit>);
+
     /// Waits until what was ordered is done, at most so long. Says whether it is.
     fn quit(self: Box<Self>, patience: Duration) -> bool;
 }
@@ -241,6 +251,10 @@ impl Helpers for Threads {
 
     fn commit(&mut self, commits: Vec<PendingCommit>) {
         self.committer.commit(commits);
+    }
+
+    fn discard(&mut self, commits: Vec<PendingCommit>) {
+        self.committer.discard(commits);
     }
 
     fn quit(self: Box<Self>, patience: Duration) -> bool {

@@ -110,6 +110,8 @@ pub(crate) struct JobState {
 pub(crate) struct Taken {
     /// Where they are kept; `None` if the job takes none.
     pub(crate) keeping: Option<Keeping>,
+    /// What is unique to the directory that they are in.
+    pub(crate) place: Option<String>,
     pub(crate) costs: Costs,
     /// The last one.
     pub(crate) last: Option<CheckpointId>,
@@ -172,6 +174,14 @@ impl JobState {
         self.checkpoints.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
+    /// What tells what the job leaves outside from what others do.
+    pub(crate) fn owner(&self) -> String {
+        match self.checkpoints().place {
+            Some(place) => format!("{} {place}", self.name),
+            None => self.name.clone(),
+        }
+    }
+
     /// Where the job keeps checkpoints, in words.
     pub(crate) fn place_of_checkpoints(&self) -> String {
         let keeping = self.checkpoints().keeping;
@@ -179,10 +189,15 @@ impl JobState {
     }
 
     /// The job takes checkpoints, and goes on from this one.
-    pub(crate) fn begin_checkpoints(&self, keeping: Keeping, restored: Option<CheckpointId>) {
+    pub(crate) fn begin_checkpoints(
+        &self,
+        keeping: Keeping,
+        place: Option<String>,
+        restored: Option<CheckpointId>,
+    ) {
         let mut taken = self.checkpoints.lock().unwrap_or_else(PoisonError::into_inner);
         let keeping = Some(keeping);
-        *taken = Taken { keeping, restored, last: restored, ..Taken::default() };
+        *taken = Taken { keeping, place, restored, last: restored, ..Taken::default() };
     }
 
     pub(crate) fn set_checkpoints(&self, costs: Costs, last: Option<CheckpointId>) {

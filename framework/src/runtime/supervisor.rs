@@ -301,12 +301,12 @@ impl Handler<Taken> for JobSupervisor {
 
     fn handle(&mut self, message: Taken, ctx: &mut Self::Context) {
         let Taken { at, attempt, snapshot } = message;
-        if !self.supervision.is_current(at.0, attempt) {
-            return;
-        }
+        let is_current = self.supervision.is_current(at.0, attempt);
         let day = self.clock.time_of_day();
-        if let Some(rewinder) = &mut self.rewinder {
-            rewinder.recording.on_snapshot(at, snapshot, day);
+        match &mut self.rewinder {
+            Some(rewinder) if is_current => rewinder.recording.on_snapshot(at, snapshot, day),
+            Some(rewinder) => rewinder.recording.on_stale(at, snapshot),
+            None => {}
         }
         self.carry_out(ctx);
     }

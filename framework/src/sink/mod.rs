@@ -190,14 +190,26 @@ pub trait Sink: Component {
         Ok(())
     }
 
+    /// Removes what was prepared and will never be committed, since the events come again. Called of a clone of
+    /// the prototype, as [`commit`](Self::commit); not if the process dies before, which is what
+    /// [`clean_up`](Self::clean_up) is for.
+    ///
+    /// # Errors
+    /// It is logged, and nothing else is done about it.
+    fn discard(&mut self, handle: Handle) -> Result<()> {
+        let _ = handle;
+        Ok(())
+    }
+
     /// Removes what was prepared and is in no checkpoint. Called of a clone of the prototype, before any
-    /// instance is set up, when what the checkpoint holds is committed. The names are those that the job
-    /// and the component have: a clone that is not set up does not know them.
+    /// instance is set up, when what the checkpoint holds is committed. `owner` is what
+    /// [`Context::owner`] says, and `component` the component's name: a clone that is not set up does not
+    /// know them.
     ///
     /// # Errors
     /// The job does not start.
-    fn clean_up(&mut self, job: &str, component: &str) -> Result<()> {
-        let _ = (job, component);
+    fn clean_up(&mut self, owner: &str, component: &str) -> Result<()> {
+        let _ = (owner, component);
         Ok(())
     }
 

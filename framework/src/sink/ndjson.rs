@@ -140,8 +140,12 @@ impl<T: Event + Serialize> Sink for NdjsonFiles<T> {
         self.files.commit(&handle.get()?)
     }
 
-    fn clean_up(&mut self, job: &str, component: &str) -> Result<()> {
-        self.files.clean_up(job, component)
+    fn discard(&mut self, handle: Handle) -> Result<()> {
+        self.files.discard(&handle.get()?)
+    }
+
+    fn clean_up(&mut self, owner: &str, component: &str) -> Result<()> {
+        self.files.clean_up(owner, component)
     }
 }
 

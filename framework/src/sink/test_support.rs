@@ -18,6 +18,7 @@ pub(super) fn checkpointed(job: &str, component: &str, index: usize) -> Context 
         clock: Arc::new(ManualClock::new()),
         draining: Arc::default(),
         checkpointed: true,
+        owner: job.into(),
     }
 }
 

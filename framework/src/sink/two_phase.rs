@@ -160,13 +160,23 @@ pub trait TwoPhaseSink: Component {
     /// says that it can never succeed. What is gone, and was not committed, is an error of that kind.
     fn commit(&mut self, handle: Self::Handle) -> Result<()>;
 
-    /// Removes what earlier attempts of the component named `component`, of the job named `job`, have written
-    /// or prepared, and nothing else. By default nothing is removed.
+    /// As [`Sink::discard`]: removes what `handle` names. By default nothing is removed.
+    ///
+    /// # Errors
+    /// It is logged, and nothing else is done about it.
+    fn discard(&mut self, handle: Self::Handle) -> Result<()> {
+        let _ = handle;
+        Ok(())
+    }
+
+    /// Removes what earlier attempts of the component named `component`, of the job whose
+    /// [`Context::owner`] is `owner`, have written or prepared, and nothing else. By default nothing is
+    /// removed.
     ///
     /// # Errors
     /// The job does not start.
-    fn clean_up(&mut self, job: &str, component: &str) -> Result<()> {
-        let _ = (job, component);
+    fn clean_up(&mut self, owner: &str, component: &str) -> Result<()> {
+        let _ = (owner, component);
         Ok(())
     }
 }
@@ -199,7 +209,11 @@ impl<S: TwoPhaseSink> Sink for S {
         TwoPhaseSink::commit(self, handle.get()?)
     }
 
-    fn clean_up(&mut self, job: &str, component: &str) -> Result<()> {
-        TwoPhaseSink::clean_up(self, job, component)
+    fn discard(&mut self, handle: Handle) -> Result<()> {
+        TwoPhaseSink::discard(self, handle.get()?)
+    }
+
+    fn clean_up(&mut self, owner: &str, component: &str) -> Result<()> {
+        TwoPhaseSink::clean_up(self, owner, component)
     }
 }

@@ -225,6 +225,7 @@ mod tests {
             clock: Arc::new(ManualClock::new()),
             draining: Arc::default(),
             checkpointed: false,
+            owner: "job".into(),
         }
     }
 

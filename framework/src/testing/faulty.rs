@@ -364,8 +364,12 @@ impl<S: Sink> Sink for Faulty<S> {
         self.inner.commit(handle)
     }
 
-    fn clean_up(&mut self, job: &str, component: &str) -> Result<()> {
-        self.inner.clean_up(job, component)
+    fn discard(&mut self, handle: Handle) -> Result<()> {
+        self.inner.discard(handle)
+    }
+
+    fn clean_up(&mut self, owner: &str, component: &str) -> Result<()> {
+        self.inner.clean_up(owner, component)
     }
 }
 

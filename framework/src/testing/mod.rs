@@ -85,5 +85,6 @@ pub fn context(component: &str, index: usize, parallelism: usize) -> Context {
         clock: Arc::new(ManualClock::new()),
         draining: Arc::default(),
         checkpointed: false,
+        owner: "test".into(),
     }
 }

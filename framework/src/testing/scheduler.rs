@@ -288,6 +288,12 @@ impl Helpers for Backstage {
         (orders.commits, orders.tries) = (Some(commits), 0);
     }
 
+    fn discard(&mut self, commits: Vec<PendingCommit>) {
+        if let Some((_, committers)) = &mut self.lock().machinery {
+            commits.iter().for_each(|commit| committers.discard(commit));
+        }
+    }
+
     fn quit(self: Box<Self>, _: Duration) -> bool {
         true
     }
@@ -635,10 +641,11 @@ impl Run {
             None => false,
             Some(Letter::Snapshot { at, attempt, snapshot }) => {
                 let day = self.clock.time_of_day();
-                if let Some(recording) = &mut self.recording
-                    && self.job.is_current(at.0, attempt)
-                {
-                    recording.on_snapshot(at, snapshot, day);
+                let is_current = self.job.is_current(at.0, attempt);
+                match &mut self.recording {
+                    Some(recording) if is_current => recording.on_snapshot(at, snapshot, day),
+                    Some(recording) => recording.on_stale(at, snapshot),
+                    None => {}
                 }
                 false
             }

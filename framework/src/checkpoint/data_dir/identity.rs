@@ -14,6 +14,9 @@ pub(super) struct Identity {
     pub(super) format: u32,
     pub(super) job: String,
     pub(super) store: StoreKind,
+    /// What no other directory has, but for copies of this one.
+    #[serde(default)]
+    pub(super) unique: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -23,7 +26,8 @@ struct Format {
 
 impl Identity {
     pub(super) fn new(job: &str, store: StoreKind) -> Self {
-        Self { format: FORMAT, job: job.to_owned(), store }
+        let unique = Some(uuid::Uuid::now_v7().simple().to_string());
+        Self { format: FORMAT, job: job.to_owned(), store, unique }
     }
 
     pub(super) fn to_text(&self) -> Result<String, serde_json::Error> {

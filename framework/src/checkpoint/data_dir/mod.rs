@@ -214,6 +214,11 @@ impl DataDir {
         self.identity.store
     }
 
+    /// What no other data directory has, but for copies of this one.
+    pub(crate) fn unique(&self) -> Option<&str> {
+        self.identity.unique.as_deref()
+    }
+
     /// Where what was in it was moved to, if it was opened fresh and there was something.
     #[must_use]
     pub fn archived(&self) -> Option<&Path> {

@@ -52,7 +52,7 @@ impl Default for Retry {
 
 /// A clone of each sink that commits, by its name.
 pub(crate) struct Committers {
-    job: String,
+    owner: String,
     sinks: HashMap<String, Box<dyn Committer>>,
 }
 
@@ -64,10 +64,10 @@ impl fmt::Debug for Committers {
 
 impl Committers {
     pub(crate) fn new(
-        job: &str,
+        owner: &str,
         sinks: impl IntoIterator<Item = (String, Box<dyn Committer>)>,
     ) -> Self {
-        Self { job: job.to_owned(), sinks: sinks.into_iter().collect() }
+        Self { owner: owner.to_owned(), sinks: sinks.into_iter().collect() }
     }
 
     /// Whether the job has a sink of this name that commits.
@@ -118,13 +118,30 @@ impl Committers {
         Ok(())
     }
 
+    /// Lets a sink remove what it has prepared and will never commit.
+    pub(crate) fn discard(&mut self, commit: &PendingCommit) {
+        let Some(sink) = self.sinks.get_mut(&commit.component) else { return };
+        let handle = Handle::from_bytes(commit.handle.to_vec());
+        let problem = match catch(|| sink.discard(handle)) {
+            Ok(Ok(())) => return,
+            Ok(Err(error)) => UserError::new(error).to_string(),
+            Err(panic) => panic.to_string(),
+        };
+        tracing::warn!(
+            component = commit.component,
+            instance = commit.instance,
+            checkpoint = commit.checkpoint.0,
+            "what was prepared, and comes again, was not removed: {problem}",
+        );
+    }
+
     /// Lets every sink remove what it has prepared and what is in no checkpoint.
     ///
     /// # Errors
     /// The sink, and what it says in one line.
     pub(crate) fn clean_up(&mut self) -> Result<(), (String, String)> {
         for (name, sink) in &mut self.sinks {
-            let problem = match catch(|| sink.clean_up(&self.job, name)) {
+            let problem = match catch(|| sink.clean_up(&self.owner, name)) {
                 Ok(Ok(())) => continue,
                 Ok(Err(error)) => UserError::new(error).to_string(),
                 Err(panic) => panic.to_string(),
@@ -135,10 +152,16 @@ impl Committers {
     }
 }
 
+/// What committers are to do.
+enum CommitOrder {
+    Commit(Vec<PendingCommit>),
+    Discard(Vec<PendingCommit>),
+}
+
 /// Committers on a thread of their own.
 #[derive(Debug)]
 pub(crate) struct CommitThread {
-    orders: mpsc::Sender<Vec<PendingCommit>>,
+    orders: mpsc::Sender<CommitOrder>,
     /// Nobody waits for more than the commit that is being made.
     closed: Arc<AtomicBool>,
     /// Closed when the thread is over.
@@ -172,7 +195,12 @@ impl CommitThread {
     /// Orders commits: all that are not confirmed, in the order of their checkpoints. A thread that died
     /// has reported that.
     pub(crate) fn commit(&self, commits: Vec<PendingCommit>) {
-        self.orders.send(commits).unwrap_or_default();
+        self.orders.send(CommitOrder::Commit(commits)).unwrap_or_default();
+    }
+
+    /// Orders to remove what is never to be committed.
+    pub(crate) fn discard(&self, commits: Vec<PendingCommit>) {
+        self.orders.send(CommitOrder::Discard(commits)).unwrap_or_default();
     }
 
     /// Waits until what is being committed is, at most so long, and leaves the rest to the next start. Says
@@ -188,18 +216,31 @@ impl CommitThread {
 fn work(
     committers: &mut Committers,
     retry: Retry,
-    orders: &mpsc::Receiver<Vec<PendingCommit>>,
+    orders: &mpsc::Receiver<CommitOrder>,
     closed: &AtomicBool,
     tell: &impl Fn(CommitReport),
 ) {
     let mut done: Vec<PendingCommit> = Vec::new();
     let mut pause = retry.pause;
     let mut tries = 0;
-    let Ok(mut commits) = orders.recv() else { return };
+    let mut commits = Vec::new();
+    let mut received = orders.recv().ok();
     loop {
         // A later order has in it what of this one is not confirmed.
-        while let Ok(later) = orders.try_recv() {
-            commits = later;
+        loop {
+            match received {
+                Some(CommitOrder::Commit(later)) => {
+                    (commits, tries, pause) = (later, 0, retry.pause);
+                }
+                Some(CommitOrder::Discard(gone)) => {
+                    gone.iter().for_each(|commit| committers.discard(commit));
+                }
+                None => return,
+            }
+            match orders.try_recv() {
+                Ok(later) => received = Some(later),
+                Err(_) => break,
+            }
         }
         done.retain(|commit| commits.contains(commit));
         let failed = commits.iter().find_map(|commit| {
@@ -216,17 +257,19 @@ fn work(
         if closed.load(Ordering::Relaxed) {
             return;
         }
-        let later = match failed {
+        received = match failed {
             None => {
                 if let Some(last) = commits.iter().map(|commit| commit.checkpoint).max() {
                     tell(CommitReport::Committed(last));
                 }
+                commits.clear();
                 orders.recv().ok()
             }
             Some((commit, Refused { problem, for_good }))
                 if for_good || tries + 1 >= retry.tries =>
             {
                 tell(CommitReport::GaveUp { commit, problem, tries: tries + 1 });
+                commits.clear();
                 orders.recv().ok()
             }
             Some((commit, Refused { problem, .. })) => {
@@ -239,15 +282,12 @@ fn work(
                 let waited = orders.recv_timeout(pause);
                 pause = (pause * 2).min(retry.longest);
                 match waited {
-                    Ok(later) => commits = later,
-                    Err(RecvTimeoutError::Timeout) => {}
-                    Err(RecvTimeoutError::Disconnected) => return,
+                    Ok(later) => Some(later),
+                    // Once more.
+                    Err(RecvTimeoutError::Timeout) => Some(CommitOrder::Discard(Vec::new())),
+                    Err(RecvTimeoutError::Disconnected) => None,
                 }
-                continue;
             }
         };
-        let Some(later) = later else { return };
-        commits = later;
-        (tries, pause) = (0, retry.pause);
     }
 }

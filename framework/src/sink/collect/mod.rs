@@ -150,7 +150,8 @@ impl<T: Event> Sink for Collect<T> {
         // What was gathered before comes again.
         self.gathered.clear();
         let id = ctx.instance();
-        let owner = ctx.is_checkpointed().then(|| (ctx.job().into(), id.component.as_str().into()));
+        let owner =
+            ctx.is_checkpointed().then(|| (ctx.owner().into(), id.component.as_str().into()));
         self.seat = Some(Seat { instance: id.index, owner, attempt: Uuid::now_v7() });
         Ok(())
     }
@@ -191,8 +192,13 @@ impl<T: Event> Sink for Collect<T> {
         Ok(())
     }
 
-    fn clean_up(&mut self, job: &str, component: &str) -> Result<()> {
-        let is_other = |batch: &Batch<T>| *batch.job != *job || *batch.component != *component;
+    fn discard(&mut self, handle: Handle) -> Result<()> {
+        self.lock().prepared.remove(&handle.get()?);
+        Ok(())
+    }
+
+    fn clean_up(&mut self, owner: &str, component: &str) -> Result<()> {
+        let is_other = |batch: &Batch<T>| *batch.job != *owner || *batch.component != *component;
         self.lock().prepared.retain(|_, batch| is_other(batch));
         Ok(())
     }

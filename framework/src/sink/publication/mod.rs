@@ -71,7 +71,7 @@ impl Publication {
         })?;
         let component = ctx.instance().component.as_str();
         let stem = format!("{}-{}", file_name(component), ctx.index());
-        let names = Names::new(ctx.job(), component, self.extension);
+        let names = Names::new(ctx.owner(), component, self.extension);
         let committed = ctx.is_checkpointed().then_some(names);
         self.seat = Some(Seat { ctx: ctx.clone(), stem, committed });
         Ok(())
@@ -168,9 +168,14 @@ impl Publication {
         prepared.commit(&self.directory, |from, to| fs::hard_link(from, to))
     }
 
-    /// Removes what was prepared, or left while it was written, by this component of this job.
-    pub(super) fn clean_up(&self, job: &str, component: &str) -> Result<()> {
-        commit::clean_up(&self.directory, &Names::new(job, component, self.extension))
+    /// Removes what was prepared and will never be committed.
+    pub(super) fn discard(&self, prepared: &Prepared) -> Result<()> {
+        Ok(draft::remove_if_there(&self.directory.join(&prepared.draft))?)
+    }
+
+    /// Removes what was prepared, or left while it was written, by this component of this owner.
+    pub(super) fn clean_up(&self, owner: &str, component: &str) -> Result<()> {
+        commit::clean_up(&self.directory, &Names::new(owner, component, self.extension))
     }
 
     /// Gives up the file at hand. One of no checkpoint is never committed, so it is removed; others are

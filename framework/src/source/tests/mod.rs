@@ -25,6 +25,7 @@ pub(super) fn context(index: usize, count: usize) -> Context {
         clock: Arc::new(ManualClock::new()),
         draining: Arc::default(),
         checkpointed: false,
+        owner: "job".into(),
     }
 }
 

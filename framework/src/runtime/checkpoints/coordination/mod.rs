@@ -28,6 +28,8 @@ pub(crate) enum Order {
     Commit(Vec<PendingCommit>),
     /// Everything up to this checkpoint has.
     Confirm(CheckpointId),
+    /// These never will: their events come again.
+    Forget(Vec<PendingCommit>),
     /// These instances go back to this checkpoint, or begin anew where there is none.
     Rewind { region: usize, to: Option<Arc<Manifest>> },
     /// This is what has become of a savepoint: its number, or why there is none.
@@ -373,6 +375,12 @@ impl Coordination {
         }
     }
 
+    /// An instance of an attempt that has failed gives its part.
+    pub(crate) fn on_stale(&mut self, at: (usize, usize), mut snapshot: Snapshot) {
+        let commit = snapshot.commit(&self.template.components[at.0].name, at.1);
+        self.orders.extend(commit.map(|commit| Order::Forget(vec![commit])));
+    }
+
     /// Something in `region` has failed: the checkpoint under way is given up, and it goes back to the last
     /// one as soon as it is known which that is.
     pub(crate) fn on_failure(&mut self, region: usize, now: Moment) {
@@ -401,7 +409,13 @@ impl Coordination {
             let component = components.iter().position(|component| component.name == name);
             component.is_none_or(|component| regions[component] == region)
         };
-        self.carried.retain(|commit| !gone(&commit.component));
+        let carried = std::mem::take(&mut self.carried);
+        let (forgotten, kept): (Vec<_>, Vec<_>) =
+            carried.into_iter().partition(|commit| gone(&commit.component));
+        self.carried = kept;
+        if !forgotten.is_empty() {
+            self.orders.push_back(Order::Forget(forgotten));
+        }
     }
 
     /// A job that is to stop and has something that goes back stops where the last checkpoint has it, as soon

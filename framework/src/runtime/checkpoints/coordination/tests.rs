@@ -131,7 +131,12 @@ fn what_a_region_has_prepared_and_comes_again_is_forgotten() {
     assert!(
         matches!(
             &orders[..],
-            [Order::Abort(_), Order::Discard, Order::Rewind { region: REGION, to: None }]
+            [
+                Order::Abort(_),
+                Order::Discard,
+                Order::Forget(gone),
+                Order::Rewind { region: REGION, to: None },
+            ] if handles(gone) == [1]
         ),
         "{orders:?}"
     );
