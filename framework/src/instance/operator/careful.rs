@@ -65,6 +65,10 @@ impl<L: Logic> OperatorMachine<L> {
         let (component, cause) = (id.component.as_str(), cause.to_string());
         let letter = DeadLetter::new(component, id.index, cause, tries, encoded);
         self.output.emitter.emit_to(DEAD_LETTERS, letter);
+        // It is no part of the next call, which may fail too.
+        if self.output.emitter.settle() {
+            self.output.route();
+        }
         self.output.note();
     }
 
