@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
+use streamwork::DeadLetter;
 use streamwork::prelude::*;
 use streamwork::testing::{Fault, Faulty, Scheduler};
 use streamwork_tests::{Census, Live, Permits, Waits, assert_adds_up, small_links, wait_until};
@@ -72,21 +73,22 @@ impl KeyedOperator for Ledger {
     }
 }
 
-/// What the ledger says of each key, in order, and the number of its failures.
-fn model(events: &[(u64, u64)]) -> (BTreeMap<u64, Vec<Row>>, u64) {
+/// What the ledger says of each key, in order, and the number of its failures, which leave a trace or not.
+fn model(events: &[(u64, u64)], on_error: Option<OnError>) -> (BTreeMap<u64, Vec<Row>>, u64) {
     let mut rows: BTreeMap<u64, Vec<Row>> = BTreeMap::new();
     let (mut states, mut failed) = (BTreeMap::<u64, u64>::new(), 0);
     for (key, drawn) in events {
         let before = states.get(key).copied();
         let row = (*key, *drawn, before.is_none(), before.unwrap_or(0));
         let after = match action(*drawn) {
+            Action::AddAndFail if on_error.is_some() => before,
             Action::Add | Action::AddAndFail => Some(row.3 + drawn),
             Action::Read => before,
             Action::Take | Action::Remove => None,
             Action::TakeAndAdd => Some(row.3 + 1),
         };
         if action(*drawn) == Action::AddAndFail {
-            // The event is lost and its row with it; the state stays as it was left.
+            // The event is lost and its row with it.
             failed += 1;
         } else {
             rows.entry(*key).or_default().push(row);
@@ -102,6 +104,10 @@ fn model(events: &[(u64, u64)]) -> (BTreeMap<u64, Vec<Row>>, u64) {
     (rows, failed)
 }
 
+fn dead_event(letter: &DeadLetter) -> (u64, u64) {
+    letter.event().expect("it was written as one")
+}
+
 #[test]
 fn it_is_what_a_naive_model_says() {
     for seed in 0..300 {
@@ -111,7 +117,12 @@ fn it_is_what_a_naive_model_says() {
         let source = job.source(FromIter::new(events.clone()));
         let keyed = source.key_by(|event: &(u64, u64)| &event.0);
         let parallelism = 1 + seed as usize % 5;
-        keyed.apply(Ledger).parallelism(parallelism).sink(got.clone());
+        let ledger = keyed.apply(Ledger).parallelism(parallelism);
+        let on_error = [None, Some(OnError::Skip), Some(OnError::DeadLetter)][seed as usize % 3];
+        let ledger = on_error.into_iter().fold(ledger, |ledger, asked| ledger.on_error(asked));
+        let dead = Collect::new();
+        ledger.dead_letters().sink(dead.clone()).named("dead");
+        ledger.sink(got.clone());
         let outcome = if seed % 10 == 9 {
             Engine::new().arbiters(3).run(job).unwrap()
         } else {
@@ -119,11 +130,92 @@ fn it_is_what_a_naive_model_says() {
         };
         let mut rows: BTreeMap<u64, Vec<Row>> = BTreeMap::new();
         got.take().into_iter().for_each(|row| rows.entry(row.0).or_default().push(row));
-        let (expected, failed) = model(&events);
+        let (expected, failed) = model(&events, on_error);
         assert_eq!(rows, expected, "seed {seed}");
+        let mut dead: Vec<_> = dead.take().iter().map(dead_event).collect();
+        let mut failing: Vec<_> = events
+            .into_iter()
+            .filter(|_| on_error == Some(OnError::DeadLetter))
+            .filter(|(_, drawn)| action(*drawn) == Action::AddAndFail)
+            .collect();
+        dead.sort();
+        failing.sort();
+        assert_eq!(dead, failing, "seed {seed}");
         assert_eq!((outcome.failed(), outcome.restarts()), (failed, 0), "seed {seed}");
         assert_adds_up(&outcome, &format!("seed {seed}"));
     }
+}
+
+/// What cannot be copied, or only once: fields and timers of a key go back with its state, and a key that began
+/// with a failure is none.
+#[test]
+fn a_failed_event_and_a_failed_timer_leave_no_trace_where_that_is_asked_for() {
+    /// Collects texts. Fails at `x`, and its timer always does.
+    #[derive(Component, Clone)]
+    struct Texts;
+
+    impl KeyedOperator for Texts {
+        type Key = u64;
+        type In = (u64, String);
+        type Out = (u64, Vec<String>);
+        type State = Vec<String>;
+
+        fn apply(
+            &mut self,
+            _: &u64,
+            (_, text): (u64, String),
+            texts: &mut Keyed<Vec<String>>,
+            _: &mut Emitter<Self::Out>,
+        ) -> Result<()> {
+            let fails = text == "x";
+            texts.push(text);
+            if fails {
+                texts.cancel_timers();
+                texts.set_timer_after(Duration::from_millis(1));
+                return Err("x".into());
+            }
+            texts.set_timer_after(Duration::from_millis(3));
+            Ok(())
+        }
+
+        fn on_timer(
+            &mut self,
+            _: &u64,
+            _: EventTime,
+            texts: &mut Keyed<Vec<String>>,
+            _: &mut Emitter<Self::Out>,
+        ) -> Result<()> {
+            texts.clear();
+            Err("always".into())
+        }
+
+        fn finish(
+            &mut self,
+            key: &u64,
+            texts: &mut Keyed<Vec<String>>,
+            out: &mut Emitter<Self::Out>,
+        ) -> Result<()> {
+            out.emit((*key, texts.take()));
+            Ok(())
+        }
+    }
+
+    let got = Collect::new();
+    let job = Job::new("texts");
+    // Behind the fourth there is time for timers.
+    let events = [(1, "a"), (1, "x"), (2, "x"), (1, "b"), (3, "c")];
+    let events = events.map(|(key, text)| (key, text.to_owned()));
+    let texts = job.source(FromIter::new(events).splits(1)).rate(100.0);
+    let texts = texts.key_by(|event: &(u64, String)| &event.0);
+    texts.apply(Texts).on_error(OnError::Skip).sink(got.clone());
+    let outcome = streamwork::testing::run(job).unwrap();
+    let mut got = got.take();
+    got.sort();
+    let texts = |texts: &[&str]| texts.iter().map(|text| text.to_string()).collect::<Vec<_>>();
+    assert_eq!(got, [(1, texts(&["a", "b"])), (3, texts(&["c"]))]);
+    let counts = outcome.component("texts").unwrap();
+    // One timer for each text that did not fail.
+    assert_eq!((counts.failed, counts.failed_timers), (2, 3));
 }
 
 /// Reads alone: no key is left to finish.

@@ -114,6 +114,11 @@ pub trait Component: Send + 'static {
 /// What becomes of an event that user code returns an error for. Set it with `.on_error(..)` on a stage
 /// or on a closure's step.
 ///
+/// Without a word on it, and without checkpoints, an operator's event is skipped and the state of its key stays as
+/// the failed call left it. Where `Skip` or `DeadLetter` is asked for, the state and the timers of the key are put
+/// back as they were before the event, for which a copy is made for each event: encoded, as for a checkpoint, so
+/// that fields which serde skips begin anew. What the component itself holds is never put back that way.
+///
 /// ```
 /// use streamwork::prelude::*;
 ///

@@ -138,6 +138,12 @@ impl Seat {
         self.saving.is_none() && self.skips_read(error)
     }
 
+    /// Whether what a failed call has changed in the state of a key is undone, event by event. With checkpoints
+    /// the state of all goes back.
+    fn undoes_failed(&self) -> bool {
+        self.saving.is_none() && matches!(self.on_error, Some(OnError::Skip | OnError::DeadLetter))
+    }
+
     fn seating(&self) -> Seating {
         let component = self.ctx.instance.component.clone();
         let (index, parallelism) = (self.ctx.instance.index, self.ctx.parallelism);

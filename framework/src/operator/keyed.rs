@@ -81,7 +81,8 @@ pub trait KeyedOperator: Component {
     ///
     /// # Errors
     /// As [`Operator::apply`](crate::Operator::apply): the event is lost, what was emitted for it is
-    /// taken back, and the state is kept as it was left.
+    /// taken back, and the state is kept as it was left, or as it was before if
+    /// [`on_error`](crate::OnError) asks for it.
     ///
     /// # Panics
     /// As `Operator::apply`. The instance is built anew **without its keys**; in a job with checkpoints, with those of

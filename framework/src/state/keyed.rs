@@ -1,5 +1,7 @@
 //! [`Keyed`]: the guard over the state of one key.
 
+use super::State;
+use crate::component::{Fatal, Result};
 use crate::time::EventTime;
 use std::fmt;
 use std::ops::{Deref, DerefMut};
@@ -246,6 +248,22 @@ pub(super) enum Settled {
     Changed,
 }
 
+impl<S: Default + State> Keyed<S> {
+    /// Calls `use_it`; where that fails, what it has done to the state and to the timers is undone. That
+    /// costs a copy, encoded as for a checkpoint.
+    pub(crate) fn attempt(&mut self, use_it: impl FnOnce(&mut Self) -> Result<()>) -> Result<()> {
+        let copy = if self.is_new() { None } else { Some(rmp_serde::to_vec_named(&self.value)?) };
+        let result = use_it(self);
+        if result.is_err() {
+            *self = match copy {
+                None => Self::new(),
+                Some(copy) => Self::kept(rmp_serde::from_slice(&copy).map_err(Fatal::new)?),
+            };
+        }
+        result
+    }
+}
+
 impl<S: Default> Default for Keyed<S> {
     fn default() -> Self {
         Self::new()
@@ -289,6 +307,26 @@ mod tests {
         *state += 1;
         assert_eq!(state.settle(), (4, Settled::Changed, None));
         assert_eq!(Keyed::kept(3_u64).settle(), (3, Settled::Kept, None));
+    }
+
+    #[test]
+    fn an_attempt_that_fails_leaves_no_trace() {
+        let fail = |state: &mut Keyed<u64>| {
+            state.set_timer(EventTime::from_millis(1));
+            state.take();
+            **state += 7;
+            Err("no".into())
+        };
+        let mut state = Keyed::kept(3_u64);
+        assert!(state.attempt(fail).is_err());
+        assert_eq!(state.settle(), (3, Settled::Kept, None));
+        let mut state = Keyed::<u64>::new();
+        assert!(state.attempt(fail).is_err());
+        assert_eq!(state.settle(), (0, Settled::Gone, None));
+        let mut state = Keyed::kept(3_u64);
+        let add = |state: &mut Keyed<u64>| Ok(**state += 7);
+        assert!(state.attempt(add).is_ok());
+        assert_eq!(state.settle(), (10, Settled::Changed, None));
     }
 
     #[test]

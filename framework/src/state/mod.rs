@@ -22,5 +22,5 @@ pub(crate) use fields::{compare, shape_of};
 pub use keyed::Keyed;
 pub use reading::Reading;
 pub use rescale::{KeyedMap, Redistribute, Rescale, Rescaling};
-pub(crate) use table::{Cursor, Epoch, Table};
+pub(crate) use table::{Cursor, Epoch, Place, Table};
 pub use value::{Migration, Old, State};

@@ -7,7 +7,7 @@ use crate::guard::catch_silently;
 use crate::instance::{Kept, Restorer, Saver};
 use crate::key::{Key, KeySelector, key_hash};
 use crate::operator::KeyedOperator;
-use crate::state::{Cursor, Keyed, State, Table};
+use crate::state::{Cursor, Keyed, Place, State, Table};
 use crate::time::{EventTime, Moment};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -21,16 +21,37 @@ pub(super) struct Keys<K, S> {
     pub(super) table: Table<K, S>,
     /// How long a state lives after its last change, if not for ever.
     ttl: Option<Duration>,
+    /// Whether what a failed call has changed is undone.
+    pub(super) undoes: bool,
     finished: Cursor,
 }
 
-impl<K: Key + Clone + Send + 'static, S: Default + Send + 'static> Keys<K, S> {
+/// Calls `use_it` with a key and its state; `undoes` if that is to leave no trace where it fails.
+#[inline]
+pub(super) fn call<K: Key + Clone, S: Default + State>(
+    place: Place<'_, K, S>,
+    undoes: bool,
+    use_it: impl FnOnce(&K, &mut Keyed<S>) -> Result<()>,
+) -> Result<()> {
+    if undoes { attempt(place, use_it) } else { place.with(use_it) }
+}
+
+#[cold]
+#[inline(never)]
+fn attempt<K: Key + Clone, S: Default + State>(
+    place: Place<'_, K, S>,
+    use_it: impl FnOnce(&K, &mut Keyed<S>) -> Result<()>,
+) -> Result<()> {
+    place.with(|key, state| state.attempt(|state| use_it(key, state)))
+}
+
+impl<K: Key + Clone + Send + 'static, S: Default + State> Keys<K, S> {
     /// Keys that are finished before the instance looks up.
     const AT_ONCE: usize = 64;
 
     pub(super) fn new(ttl: Option<Duration>) -> Self {
         let table = Table::volatile().with_ttl(ttl);
-        Self { table, ttl, finished: Cursor::default() }
+        Self { table, ttl, undoes: false, finished: Cursor::default() }
     }
 
     pub(super) fn start(&mut self, ctx: &Context) {
@@ -49,8 +70,8 @@ impl<K: Key + Clone + Send + 'static, S: Default + Send + 'static> Keys<K, S> {
     ) -> Result<bool> {
         self.table.sweep();
         let Some((key, hash, at)) = self.table.take_timer() else { return Ok(false) };
-        let fired = self.table.place(hash, &key).with(|key, state| fire(key, at, state));
-        fired.map(|()| true)
+        let fire = |key: &K, state: &mut Keyed<S>| fire(key, at, state);
+        call(self.table.place(hash, &key), self.undoes, fire).map(|()| true)
     }
 
     /// Calls `finish` with one key after the other: some of them, as long as there is room for what it
@@ -182,11 +203,15 @@ where
     #[inline]
     fn apply(&mut self, event: O::In, out: &mut Emitter<O::Out>) -> Result<()> {
         let Self { operator, selector, keys, selecting } = self;
-        let table = &mut keys.table;
+        let (table, undoes) = (&mut keys.table, keys.undoes);
         let place = Selecting::watch(selecting, || {
             selector.with_key(&event, |key| table.place(key_hash(key), key))
         });
-        place.with(|key, state| operator.apply(key, event, state, out))
+        call(place, undoes, |key, state| operator.apply(key, event, state, out))
+    }
+
+    fn undo_failed(&mut self) {
+        self.keys.undoes = true;
     }
 
     const TIMED: bool = true;

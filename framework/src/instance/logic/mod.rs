@@ -39,6 +39,9 @@ pub(crate) trait Logic: Send {
 
     fn apply(&mut self, event: Self::In, out: &mut Emitter<Self::Out>) -> Result<()>;
 
+    /// From now on, what a failed call has changed in the state of a key is undone.
+    fn undo_failed(&mut self) {}
+
     /// Whether it gains something from a look at events before they are applied.
     const WARMS: bool = false;
 

@@ -1,6 +1,6 @@
 //! Logic with two inputs. Both sides travel as one type, so that links and frames need not know.
 
-use super::keyed::{Keys, Selecting};
+use super::keyed::{Keys, Selecting, call};
 use super::{Finish, Logic};
 use crate::component::{Context, Result};
 use crate::emitter::Emitter;
@@ -189,21 +189,25 @@ where
     #[inline]
     fn apply(&mut self, event: Self::In, out: &mut Emitter<O::Out>) -> Result<()> {
         let Self { operator, left, right, keys, selecting } = self;
-        let table = &mut keys.table;
+        let (table, undoes) = (&mut keys.table, keys.undoes);
         match event {
             Side::Left(event) => {
                 let place = Selecting::watch(selecting, || {
                     left.with_key(&event, |key| table.place(key_hash(key), key))
                 });
-                place.with(|key, state| operator.apply_left(key, event, state, out))
+                call(place, undoes, |key, state| operator.apply_left(key, event, state, out))
             }
             Side::Right(event) => {
                 let place = Selecting::watch(selecting, || {
                     right.with_key(&event, |key| table.place(key_hash(key), key))
                 });
-                place.with(|key, state| operator.apply_right(key, event, state, out))
+                call(place, undoes, |key, state| operator.apply_right(key, event, state, out))
             }
         }
+    }
+
+    fn undo_failed(&mut self) {
+        self.keys.undoes = true;
     }
 
     const TIMED: bool = true;

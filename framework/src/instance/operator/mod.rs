@@ -160,6 +160,9 @@ impl<L: Logic> OperatorMachine<L> {
                 // It would not come out better another time.
                 progress = restored.map_err(|error| (Cause::restore(error), true))?;
             }
+            if seat.undoes_failed() {
+                logic.undo_failed();
+            }
             match logic.setup(&seat.ctx) {
                 Ok(()) => Ok((logic, progress)),
                 Err(error) => {
