@@ -324,7 +324,10 @@ mod tests {
         assert!(state.attempt(fail).is_err());
         assert_eq!(state.settle(), (0, Settled::Gone, None));
         let mut state = Keyed::kept(3_u64);
-        let add = |state: &mut Keyed<u64>| Ok(**state += 7);
+        let add = |state: &mut Keyed<u64>| {
+            **state += 7;
+            Ok(())
+        };
         assert!(state.attempt(add).is_ok());
         assert_eq!(state.settle(), (10, Settled::Changed, None));
     }
