@@ -21,7 +21,7 @@
 //! | `word-count-recovery` | an instance that breaks, and is built anew by its supervisor |
 //! | `inside-tokio` | a job within an asynchronous program |
 //! | `several-jobs` | several jobs in one program, of which one fails |
-//! | `workload`, `latency` | what it costs |
+//! | `workload`, `latency`, `recovery-times` | what it costs |
 //!
 //! | exit code | means |
 //! |---|---|
@@ -39,6 +39,7 @@ mod logging;
 mod numbered;
 mod run;
 mod signals;
+mod temp_dir;
 
 pub use args::{Common, LogArgs, count, duration, instances};
 pub use console::{Console, say};
@@ -46,3 +47,4 @@ pub use input::{InputArgs, InputLines, InputPosition};
 pub use jobs::Setting;
 pub use numbered::Numbered;
 pub use run::{Usage, exit, fail, refuse, run, run_then};
+pub use temp_dir::TempDir;

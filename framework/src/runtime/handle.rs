@@ -206,6 +206,28 @@ impl JobHandle {
         self.state.component(name)
     }
 
+    /// The checkpoints that it has taken so far, in this run.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use streamwork::MemoryStore;
+    /// use streamwork::prelude::*;
+    ///
+    /// let job = Job::new("endless").delivery(Delivery::exactly_once(Duration::from_millis(5)));
+    /// job.source(Generator::indexed(|n| n)).rate(1_000.0).sink(Collect::new());
+    /// let handle = Engine::new().store(MemoryStore::new()).start(job)?;
+    /// while handle.checkpoints().completed < 3 {
+    ///     std::thread::yield_now();
+    /// }
+    /// handle.kill();
+    /// assert!(handle.wait()?.checkpoints().completed >= 3);
+    /// # Ok::<(), Error>(())
+    /// ```
+    #[must_use]
+    pub fn checkpoints(&self) -> CheckpointCounts {
+        CheckpointCounts::of(&self.state.checkpoints())
+    }
+
     /// Who watches whom, with states and counts.
     ///
     /// ```
@@ -337,6 +359,23 @@ impl JobRemote {
     #[must_use]
     pub fn component(&self, name: &str) -> Option<Counts> {
         self.state.component(name)
+    }
+
+    /// As [`JobHandle::checkpoints`].
+    ///
+    /// ```
+    /// use streamwork::prelude::*;
+    ///
+    /// let job = Job::new("numbers");
+    /// job.source(FromIter::new(1..=3_u64)).sink(ForEach::new(|_| {}));
+    /// let handle = Engine::new().start(job).unwrap();
+    /// let remote = handle.remote();
+    /// handle.wait().unwrap();
+    /// assert_eq!(remote.checkpoints().completed, 0); // it has nowhere to keep any
+    /// ```
+    #[must_use]
+    pub fn checkpoints(&self) -> CheckpointCounts {
+        CheckpointCounts::of(&self.state.checkpoints())
     }
 
     /// As [`JobHandle::supervision_tree`].
@@ -542,17 +581,7 @@ impl Outcome {
     /// ```
     #[must_use]
     pub fn checkpoints(&self) -> CheckpointCounts {
-        let Taken { costs, last, restored, .. } = &self.taken;
-        CheckpointCounts {
-            completed: costs.completed,
-            failed: costs.failed,
-            first: costs.first,
-            worst: costs.worst,
-            stall: costs.stall,
-            aligned: costs.aligned,
-            last: *last,
-            restored: *restored,
-        }
+        CheckpointCounts::of(&self.taken)
     }
 
     /// Restarts of instances.
@@ -602,4 +631,20 @@ pub struct CheckpointCounts {
     pub last: Option<CheckpointId>,
     /// The one that it went on from.
     pub restored: Option<CheckpointId>,
+}
+
+impl CheckpointCounts {
+    fn of(taken: &Taken) -> Self {
+        let Taken { costs, last, restored, .. } = taken;
+        Self {
+            completed: costs.completed,
+            failed: costs.failed,
+            first: costs.first,
+            worst: costs.worst,
+            stall: costs.stall,
+            aligned: costs.aligned,
+            last: *last,
+            restored: *restored,
+        }
+    }
 }

@@ -1,10 +1,9 @@
 //! [`Task`]: how a workload is run.
 
 use crate::sum::{Sum, Total};
+use examples::TempDir;
 use std::io::{self, Write};
-use std::path::{Path, PathBuf};
 use std::time::Duration;
-use std::{env, fs, process};
 use streamwork::prelude::*;
 
 /// What is to be run of a workload.
@@ -26,7 +25,7 @@ impl Task {
         match self.checkpoint {
             None => drop(engine.run(job)?),
             Some(interval) => {
-                let kept = TempDir::new();
+                let kept = TempDir::new("workload");
                 let job = job.delivery(Delivery::exactly_once(interval));
                 report(&engine.data_dir(kept.path()).run(job)?);
             }
@@ -49,27 +48,4 @@ fn report(outcome: &Outcome) {
         millis(costs.stall),
         millis(costs.aligned),
     ));
-}
-
-/// A directory for what a job keeps, which is removed in the end.
-struct TempDir(PathBuf);
-
-impl TempDir {
-    fn new() -> Self {
-        let path = env::temp_dir().join(format!("streamwork-workload-{}", process::id()));
-        // One may be left of a process with the same number that was killed.
-        drop(fs::remove_dir_all(&path));
-        Self(path)
-    }
-
-    fn path(&self) -> &Path {
-        &self.0
-    }
-}
-
-impl Drop for TempDir {
-    fn drop(&mut self) {
-        // It is one of temporary files: nothing is lost if it stays.
-        drop(fs::remove_dir_all(&self.0));
-    }
 }
