@@ -5,7 +5,7 @@ use crate::run::Usage;
 use clap::Args;
 use std::path::PathBuf;
 use std::time::Duration;
-use streamwork::{Delivery, Engine, MemoryStore};
+use streamwork::{CheckpointId, Delivery, Engine, MemoryStore};
 
 /// The options that choose the delivery.
 #[derive(Args, Clone, Debug)]
@@ -28,6 +28,11 @@ pub(crate) struct DeliveryArgs {
     /// Begin anew: what the data directory holds is moved aside
     #[arg(long)]
     fresh: bool,
+
+    /// Go on from this checkpoint and not from the newest. What was processed after it is processed again,
+    /// and written again to files
+    #[arg(long, value_name = "N", conflicts_with = "fresh")]
+    restore_from: Option<u64>,
 
     /// Whether checkpoints are kept in memory where there is no directory.
     #[arg(skip)]
@@ -53,6 +58,9 @@ impl DeliveryArgs {
         if self.fresh && self.data_dir.is_none() {
             return Err(Usage::new("--fresh needs --data-dir DIR: what is there is moved aside"));
         }
+        if self.restore_from.is_some() && self.data_dir.is_none() {
+            return Err(Usage::new("--restore-from needs --data-dir DIR: the checkpoint is there"));
+        }
         let interval = self.checkpoint_interval.unwrap_or(Self::INTERVAL);
         let delivery = match self.delivery {
             Semantic::AtMostOnce => Delivery::at_most_once(),
@@ -71,6 +79,12 @@ impl DeliveryArgs {
                  {delivery} takes no checkpoints"
             )));
         }
+        if !checkpoints && self.restore_from.is_some() {
+            return Err(Usage::new(format!(
+                "--restore-from is for --delivery at-least-once-checkpoints or exactly-once: {delivery} \
+                 goes on from no checkpoint"
+            )));
+        }
         Ok(delivery)
     }
 
@@ -86,7 +100,11 @@ impl DeliveryArgs {
             None if self.in_memory => Engine::new().store(MemoryStore::new()),
             None => Engine::new(),
         };
-        if self.fresh { engine.fresh() } else { engine }
+        match self.restore_from {
+            Some(id) => engine.restore_from(CheckpointId(id)),
+            None if self.fresh => engine.fresh(),
+            None => engine,
+        }
     }
 }
 
@@ -142,6 +160,9 @@ mod tests {
             ("--delivery at-least-once-checkpoints", ["at-least-once-checkpoints", "--data-dir"]),
             ("--checkpoint-interval 1s", ["--checkpoint-interval", "at-most-once takes no"]),
             ("--delivery at-least-once", ["at-least-once-checkpoints", "exactly-once"]),
+            ("--restore-from 3 --delivery exactly-once", ["--restore-from", "--data-dir"]),
+            ("--restore-from 3 --data-dir d", ["--restore-from", "at-most-once goes on"]),
+            ("--restore-from 3 --data-dir d --fresh", ["--restore-from", "--fresh"]),
             ("--delivery twice", ["no such delivery", "at-most-once"]),
         ] {
             let problem = read(options).unwrap_err();
@@ -164,5 +185,9 @@ mod tests {
         let engine = Options::parse_from(options).delivery.engine();
         let text = format!("{engine:?}");
         assert!(text.contains("\"kept\"") && text.contains("fresh: true"), "{text}");
+        let options = ["program", "--data-dir", "kept", "--restore-from", "17"];
+        let engine = Options::parse_from(options).delivery.engine();
+        let text = format!("{engine:?}");
+        assert!(text.contains("17") && text.contains("fresh: false"), "{text}");
     }
 }

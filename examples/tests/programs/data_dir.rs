@@ -98,3 +98,18 @@ fn a_job_that_was_stopped_goes_on() {
     assert_eq!(end.has_code(0).stdout, totals);
     assert!(crate::usage::verdicts(output.path()) == expected);
 }
+
+#[test]
+fn an_older_checkpoint_is_gone_on_from_when_it_is_asked_for() {
+    let (input, kept) = (TempFile::new("older", &payments(200).0), TempDir::new("older"));
+    let first = usage(input.path(), kept.path(), &["--checkpoint-interval", "1ms"]);
+    first.has_code(0);
+    let refused = usage(input.path(), kept.path(), &["--restore-from", "999999"]);
+    refused.has_code(1).has_error(&["there is no checkpoint 999999; good are the checkpoints"]);
+    assert!(refused.stdout.is_empty());
+    // The last of those that are listed is the newest, with which the job has finished.
+    let listed = refused.stderr.split("checkpoints ").nth(1).unwrap();
+    let newest = listed.split(':').next().unwrap().rsplit(", ").next().unwrap();
+    let again = usage(input.path(), kept.path(), &["--restore-from", newest]);
+    assert_eq!(again.has_code(0).stdout, first.stdout);
+}

@@ -211,6 +211,7 @@ impl fmt::Debug for Engine {
             .field("arbiters", &self.arbiters)
             .field("data_dir", &self.data_dir)
             .field("fresh", &self.fresh)
+            .field("restore_from", &self.wanted)
             .finish_non_exhaustive()
     }
 }

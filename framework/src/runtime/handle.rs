@@ -79,7 +79,8 @@ impl JobHandle {
         ended(self.state, self.end).await
     }
 
-    /// Lets the sources end as if their input had: everything that was read is processed.
+    /// Lets the sources end as if their input had: everything that was read is processed. With checkpoints, a
+    /// failure meanwhile lets the input end where the last checkpoint has it.
     pub fn drain(&self) {
         post(&self.supervisor, Ending::Drain);
     }

@@ -92,7 +92,7 @@ use crate::id::CheckpointId;
 ///         Ok(())
 ///     }
 ///
-///     fn clean_up(&mut self, _job: &str, _component: &str) -> Result<()> {
+///     fn clean_up(&mut self, _owner: &str, _component: &str) -> Result<()> {
 ///         self.ledger.lock().map_err(|_| "the ledger is broken")?.drafts.clear();
 ///         Ok(())
 ///     }
