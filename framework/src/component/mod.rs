@@ -4,7 +4,7 @@
 mod mark;
 
 pub use crate::state::{Rescale, StateField};
-pub(crate) use mark::is_mark;
+pub(crate) use mark::with_causes;
 pub use mark::{Fatal, Malformed};
 
 use crate::channel::ChannelInfo;
