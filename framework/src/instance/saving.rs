@@ -1,6 +1,6 @@
 //! How an instance is saved at a barrier, and built from what a checkpoint holds.
 
-use crate::checkpoint::{Barrier, Change, Part, RestoredComponent, Snapshot};
+use crate::checkpoint::{Barrier, Change, ComponentManifest, Part, RestoredComponent, Snapshot};
 use crate::component::{BoxError, Component};
 use crate::id::{CheckpointId, ComponentName};
 use crate::key::{Key, KeyGroup, KeyGroups};
@@ -61,7 +61,7 @@ impl Kept {
     }
 
     /// What keeps a component from reading what was kept before, in words.
-    pub(crate) fn differences<C: Component>(old: &Self) -> Vec<String> {
+    pub(crate) fn differences<C: Component>(old: &ComponentManifest) -> Vec<String> {
         let mut words = Self::field_differences::<C>(old);
         if let Some((key, _)) = &old.keyed {
             words.push(format!(
@@ -72,13 +72,15 @@ impl Kept {
         words
     }
 
-    fn field_differences<C: Component>(old: &Self) -> Vec<String> {
+    fn field_differences<C: Component>(old: &ComponentManifest) -> Vec<String> {
         let differences = C::compare_state(&old.fields).err().unwrap_or_default();
         differences.iter().map(ToString::to_string).collect()
     }
 
     /// As [`differences`](Self::differences), of a component with keys.
-    pub(crate) fn keyed_differences<C: Component, K: Key, S: State>(old: &Self) -> Vec<String> {
+    pub(crate) fn keyed_differences<C: Component, K: Key, S: State>(
+        old: &ComponentManifest,
+    ) -> Vec<String> {
         let mut words = Self::field_differences::<C>(old);
         if let Some((key, state)) = &old.keyed {
             if *key != K::shape() {

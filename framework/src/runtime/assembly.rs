@@ -181,8 +181,7 @@ impl Assembly {
                     ));
                 }
                 Some(node) => {
-                    let kept = Kept { fields: old.fields.clone(), keyed: old.keyed.clone() };
-                    let differences = node.blueprint.differences(&kept);
+                    let differences = node.blueprint.differences(old);
                     words.extend(differences.iter().map(|words| format!("{name:?}: {words}")));
                     let before =
                         old.parts.iter().filter(|part| matches!(part.part, Part::Split(_))).count();

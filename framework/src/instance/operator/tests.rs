@@ -1,4 +1,5 @@
 use super::*;
+use crate::checkpoint::ComponentManifest;
 use crate::component::Context;
 use crate::grouping::{Grouping, Shuffle, Targets};
 use crate::id::{Attempt, InstanceId};
@@ -25,7 +26,7 @@ impl Logic for Odd {
         unreachable!("nobody takes checkpoints here")
     }
 
-    fn differences(_: &Kept) -> Vec<String> {
+    fn differences(_: &ComponentManifest) -> Vec<String> {
         unreachable!("nobody takes checkpoints here")
     }
 
