@@ -133,7 +133,7 @@ impl Assembly {
     /// What a manifest says of the components, without their parts.
     pub(crate) fn components(&self) -> Vec<ComponentManifest> {
         let component = |node: &Node| {
-            let Kept { fields, keyed } = node.blueprint.kept();
+            let Kept { fields, keyed, .. } = node.blueprint.kept();
             ComponentManifest {
                 name: node.name.to_string(),
                 role: node.role.to_string(),
@@ -183,6 +183,11 @@ impl Assembly {
                 Some(node) => {
                     let differences = node.blueprint.differences(old);
                     words.extend(differences.iter().map(|words| format!("{name:?}: {words}")));
+                    // What a source has saved belongs to its splits.
+                    if node.role != Role::Source {
+                        let refused = node.blueprint.kept().not_rescaled(old, node.parallelism);
+                        words.extend(refused.iter().map(ToString::to_string));
+                    }
                     let before =
                         old.parts.iter().filter(|part| matches!(part.part, Part::Split(_))).count();
                     let now = node.blueprint.splits(node.parallelism);
