@@ -41,6 +41,7 @@ pub(crate) use saving::{
 pub(crate) use source::{FusedSource, SourceMachine, splits_of};
 
 use crate::component::{BoxError, Context, Fatal, OnError};
+use crate::guard::drop_quietly;
 use crate::id::Attempt;
 use crate::link::{Frame, Pace};
 use crate::metrics::Counters;
@@ -142,6 +143,31 @@ impl Seat {
     /// the state of all goes back.
     fn undoes_failed(&self) -> bool {
         self.saving.is_none() && matches!(self.on_error, Some(OnError::Skip | OnError::DeadLetter))
+    }
+
+    /// A failure of the component; at its n-th event, if it was at one.
+    fn failure(&self, cause: Cause, event: Option<u64>) -> Failure {
+        Failure { instance: self.ctx.instance.clone(), event, step: None, cause }
+    }
+
+    /// Logs that something was lost, the `failed`-th of its kind, unless there are many. Only then is put
+    /// into words what it was lost to.
+    #[cold]
+    fn note(&self, what: &str, failed: u64, failure: impl FnOnce() -> Failure) {
+        if !failure_is_logged(failed) {
+            drop_quietly(failure);
+            return;
+        }
+        let failure = failure();
+        self.counters.note_failure(&failure);
+        tracing::warn!(
+            job = &*self.ctx.job,
+            component = %self.ctx.instance.component,
+            instance = self.ctx.instance.index,
+            failed,
+            "{what}: {failure}",
+        );
+        drop_quietly(failure);
     }
 
     fn seating(&self) -> Seating {

@@ -3,13 +3,13 @@
 mod careful;
 mod timers;
 
-use super::failure::{Cause, Failure, UserError};
+use super::failure::{Cause, UserError};
 use super::logic::{Finish, Logic};
 use super::meter::{Meter, SLICE};
 use super::offences::{Judgement, Watch};
 use super::output::{Outlets, Output};
 use super::saving::{Restorer, Saver};
-use super::{Comeback, Command, Machine, Maker, Report, Seat, failure_is_logged};
+use super::{Comeback, Command, Machine, Maker, Report, Seat};
 use crate::checkpoint::{Alignment, Barrier};
 use crate::component::{BoxError, Fatal};
 use crate::emitter::{Emitter, Trial};
@@ -209,14 +209,10 @@ impl<L: Logic> OperatorMachine<L> {
         }
     }
 
-    fn failure(&self, cause: Cause, event: Option<u64>) -> Failure {
-        Failure { instance: self.seat.ctx.instance.clone(), event, step: None, cause }
-    }
-
     /// Broken, and to be built anew.
     fn break_down(&mut self, cause: Cause, event: Option<u64>) {
         self.phase = Phase::Broken;
-        let failure = self.failure(cause, event);
+        let failure = self.seat.failure(cause, event);
         let comeback =
             if self.seat.saving.is_some() { Comeback::AtCheckpoint } else { Comeback::Fresh };
         self.seat.reports.report(Report::Broken(failure, comeback));
@@ -229,7 +225,7 @@ impl<L: Logic> OperatorMachine<L> {
             Judgement::Again { known: false } => self.break_down(cause, event),
             Judgement::Again { known: true } | Judgement::LeaveOut => {
                 self.phase = Phase::Broken;
-                let failure = self.failure(cause, event);
+                let failure = self.seat.failure(cause, event);
                 self.seat.reports.report(Report::Broken(failure, Comeback::Known));
             }
             Judgement::Fail(tries) => {
@@ -252,7 +248,7 @@ impl<L: Logic> OperatorMachine<L> {
     /// Broken for good: the job is going to end.
     fn lose(&mut self, cause: Cause, event: Option<u64>) {
         self.phase = Phase::Broken;
-        let failure = self.failure(cause, event);
+        let failure = self.seat.failure(cause, event);
         self.seat.reports.report(Report::Lost(failure));
     }
 
@@ -674,26 +670,11 @@ fn discard<T: Send + 'static>(frame: Frame) {
     drop(credit);
 }
 
-/// Logs an event that was lost; what it was lost to is put into words only then.
+/// Logs an event that was lost.
 #[cold]
 fn note(seat: &Seat, event: u64, cause: impl FnOnce() -> Cause) {
     let failed = seat.counters.failed.get();
-    if !failure_is_logged(failed) {
-        drop_quietly(cause);
-        return;
-    }
-    let id = &seat.ctx.instance;
-    let cause = cause();
-    let failure = Failure { instance: id.clone(), event: Some(event), step: None, cause };
-    seat.counters.note_failure(&failure);
-    tracing::warn!(
-        job = &*seat.ctx.job,
-        component = %id.component,
-        instance = id.index,
-        failed,
-        "event lost: {failure}",
-    );
-    drop_quietly(failure);
+    seat.note("event lost", failed, || seat.failure(cause(), Some(event)));
 }
 
 impl<L: Logic> Machine for OperatorMachine<L> {

@@ -9,7 +9,7 @@ use super::meter::SLICE;
 use super::output::{Outlets, Output};
 use super::pacer::Pacer;
 use super::saving::{Restorer, Saver};
-use super::{Comeback, Command, Machine, Maker, Report, Seat, Trigger, failure_is_logged};
+use super::{Comeback, Command, Machine, Maker, Report, Seat, Trigger};
 use crate::component::{BoxError, Context, Fatal, Malformed, Result, Split};
 use crate::emitter::Emitter;
 use crate::guard::{Panic, catch, drop_quietly};
@@ -223,8 +223,7 @@ impl<S: Source> SourceMachine<S> {
     /// Goes back to the last checkpoint, with everything that it is connected with.
     fn break_all(&mut self, cause: Cause) {
         self.phase = Phase::Broken;
-        let instance = self.seat.ctx.instance.clone();
-        let failure = Failure { instance, event: None, step: None, cause };
+        let failure = self.seat.failure(cause, None);
         self.seat.reports.report(Report::Broken(failure, Comeback::AtCheckpoint));
     }
 
@@ -258,7 +257,7 @@ impl<S: Source> SourceMachine<S> {
         let reading = self.splits[i].state == State::Reading;
         let at_event = reading && matches!(cause, Cause::Panic { .. });
         let event = at_event.then_some(self.seat.counters.emitted.get() + 1);
-        Failure { instance: self.seat.ctx.instance.clone(), event, step: None, cause }
+        self.seat.failure(cause, event)
     }
 
     fn break_down(&mut self, i: usize, cause: Cause) {
@@ -294,8 +293,7 @@ impl<S: Source> SourceMachine<S> {
     /// Is lost without a split that it could be laid to.
     fn lose_to(&mut self, cause: Cause) {
         self.phase = Phase::Lost;
-        let instance = self.seat.ctx.instance.clone();
-        let failure = Failure { instance, event: None, step: None, cause };
+        let failure = self.seat.failure(cause, None);
         self.seat.reports.report(Report::Lost(failure));
     }
 
@@ -424,23 +422,10 @@ impl<S: Source> SourceMachine<S> {
         }
     }
 
+    /// Logs a read that failed.
     fn note(&self, i: usize, error: BoxError) {
         let failed = self.seat.counters.failed.get();
-        if !failure_is_logged(failed) {
-            drop_quietly(error);
-            return;
-        }
-        let failure = self.failure(i, Cause::error(error));
-        self.seat.counters.note_failure(&failure);
-        let id = &self.seat.ctx.instance;
-        tracing::warn!(
-            job = &*self.seat.ctx.job,
-            component = %id.component,
-            instance = id.index,
-            failed,
-            "a read failed: {failure}",
-        );
-        drop_quietly(failure);
+        self.seat.note("a read failed", failed, || self.failure(i, Cause::error(error)));
     }
 
     /// How many events may leave now; `None` if the rate allows none, and an alarm is set.
