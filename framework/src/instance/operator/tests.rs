@@ -3,6 +3,8 @@ use crate::checkpoint::ComponentManifest;
 use crate::component::Context;
 use crate::grouping::{Grouping, Shuffle, Targets};
 use crate::id::{Attempt, InstanceId};
+use crate::instance::logic::Finish;
+use crate::instance::saving::{Restorer, Saver};
 use crate::instance::tests::{Inbox, Notes, Wakes, barrier, link_to, seat};
 use crate::instance::{Edge, Fan, Kept, RoutedEdge, Sending};
 use crate::key::KeyGroups;
