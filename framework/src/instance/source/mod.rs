@@ -1,6 +1,8 @@
 //! The machine of sources.
 
+mod barriers;
 mod fused;
+mod reader;
 
 pub(crate) use fused::FusedSource;
 
@@ -8,8 +10,7 @@ use super::failure::{Cause, Failure};
 use super::meter::SLICE;
 use super::output::{Outlets, Output};
 use super::pacer::Pacer;
-use super::saving::{Restorer, Saver};
-use super::{Comeback, Command, Machine, Maker, Report, Seat, Trigger};
+use super::{Comeback, Command, Machine, Maker, Report, Seat};
 use crate::component::{BoxError, Context, Fatal, Malformed, Result, Split};
 use crate::emitter::Emitter;
 use crate::guard::{Panic, catch, drop_quietly};
@@ -17,11 +18,9 @@ use crate::id::Attempt;
 use crate::link::{Control, Frame};
 use crate::source::{Progress, Source, Splits};
 use crate::time::Moment;
-use futures::Stream;
 use futures::future::BoxFuture;
-use futures::stream;
+use reader::{Item, Reader, SharedTurn, Turn, read};
 use std::fmt;
-use std::pin::Pin;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{self, Poll, Waker};
@@ -35,55 +34,6 @@ pub(crate) fn splits_of(splits: Splits, index: usize, parallelism: usize) -> Vec
             (index..count).step_by(parallelism).map(|index| Split { index, count }).collect()
         }
     }
-}
-
-/// What a reader yields.
-enum Item<S: Source> {
-    /// Set up.
-    Ready(Result<()>),
-    /// One `next` has completed.
-    Step { out: Emitter<S::Out>, outcome: Result<Progress>, position: S::Saved },
-}
-
-type Reader<S> = Pin<Box<dyn Stream<Item = Item<S>> + Send>>;
-
-/// The emitter for the next call and its limit, shared with the reader, which owns the source.
-struct Turn<T> {
-    out: Option<Emitter<T>>,
-    limit: usize,
-}
-
-type SharedTurn<T> = Arc<Mutex<Turn<T>>>;
-
-/// A source with what it needs to be read.
-struct Reading<S: Source> {
-    source: S,
-    ctx: Context,
-    turn: SharedTurn<S::Out>,
-    ready: bool,
-}
-
-/// Reads one split, one `next` for each time that the stream is asked for an item. A pending `next`
-/// stays pending inside, whatever happens outside.
-fn read<S: Source>(source: S, ctx: Context, turn: SharedTurn<S::Out>) -> Reader<S> {
-    // Boxed, since it moves in and out of the future for each item.
-    let reading = Box::new(Reading { source, ctx, turn, ready: false });
-    Box::pin(stream::unfold(reading, |mut reading| async move {
-        if !reading.ready {
-            reading.ready = true;
-            let outcome = reading.source.setup(&reading.ctx).await;
-            return Some((Item::Ready(outcome), reading));
-        }
-        let mut out = {
-            let mut turn = reading.turn.lock().unwrap_or_else(PoisonError::into_inner);
-            let mut out = turn.out.take().unwrap_or_default();
-            out.set_limit(turn.limit);
-            out
-        };
-        let outcome = reading.source.next(&mut out).await;
-        let position = reading.source.save();
-        Some((Item::Step { out, outcome, position }, reading))
-    }))
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -178,45 +128,6 @@ impl<S: Source> SourceMachine<S> {
             alarm: None,
             restored: false,
             seat,
-        }
-    }
-
-    /// Lets each split begin where the checkpoint has it.
-    fn restore(&mut self) -> Result<()> {
-        let seating = self.seat.seating();
-        let Some(saving) = &mut self.seat.saving else { return Ok(()) };
-        let restorer = Restorer::new(saving, seating);
-        for split in &mut self.splits {
-            let (ended, position) = restorer.split::<S>(split.split.index)?;
-            split.position = position;
-            if ended {
-                split.state = State::Ended;
-            }
-        }
-        saving.restored = None;
-        Ok(())
-    }
-
-    /// Puts a barrier behind what was emitted, and saves how far each split is: after the last `next` that
-    /// has completed. One that is under way goes on.
-    fn send_barrier(&mut self, trigger: Trigger) {
-        let Some(saving) = &self.seat.saving else { return };
-        let clock = &self.seat.ctx.clock;
-        let begun = clock.now();
-        let mut saver = Saver::new(trigger.barrier, saving, self.seat.seating());
-        let splits = &self.splits;
-        let saved = catch(|| {
-            splits.iter().try_for_each(|split| {
-                let ended = split.state == State::Ended;
-                saver.split::<S>(split.split.index, ended, split.position.as_ref())
-            })
-        });
-        match saved.map_err(Cause::from).and_then(|saved| saved.map_err(Cause::save)) {
-            Ok(()) => {
-                saving.snapshots.put(saver.finish_source(clock.now().since(begun)));
-                self.output.control(Control::Barrier(trigger.barrier));
-            }
-            Err(cause) => self.break_all(cause),
         }
     }
 
