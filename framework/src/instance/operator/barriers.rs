@@ -15,6 +15,11 @@ impl<L: Logic> OperatorMachine<L> {
     /// Saves the component at the barrier that is due, and passes the barrier on. `Pending` if the component
     /// has first to write through what it holds.
     pub(super) fn save(&mut self, barrier: Barrier, cx: &mut task::Context<'_>) -> Poll<()> {
+        // What a closure behind it fails at is before the barrier.
+        self.output.route();
+        if self.lost_in_step() {
+            return Poll::Ready(());
+        }
         let (Some(saving), Some(logic)) = (&self.seat.saving, &mut self.logic) else {
             // Nobody asks for it: it only goes through.
             self.pass(barrier);

@@ -320,6 +320,27 @@ impl<L: Logic> OperatorMachine<L> {
         }
     }
 
+    /// Does what it was ordered to. Says whether there is anything to go on with.
+    fn obey(&mut self) -> bool {
+        if self.phase == Phase::Over {
+            return false;
+        }
+        if self.seat.control.has(Command::Halt) {
+            self.drop_everything();
+            self.seat.reports.report(Report::Ended);
+            return false;
+        }
+        if let Some(id) = self.seat.control.take_abort() {
+            self.abort(id);
+        }
+        match self.phase {
+            Phase::New => self.start(),
+            Phase::Broken if self.seat.control.take(Command::Restart) => self.restart(),
+            _ => {}
+        }
+        true
+    }
+
     /// Nothing more to read: what was gathered leaves.
     fn rest(&mut self, now: Moment, cx: &mut task::Context<'_>) {
         self.output.flush(now);
@@ -460,21 +481,8 @@ impl<L: Logic> Machine for OperatorMachine<L> {
             self.meter.start(now);
         }
         loop {
-            if self.phase == Phase::Over {
+            if !self.obey() {
                 return;
-            }
-            if self.seat.control.has(Command::Halt) {
-                self.drop_everything();
-                self.seat.reports.report(Report::Ended);
-                return;
-            }
-            if let Some(id) = self.seat.control.take_abort() {
-                self.abort(id);
-            }
-            match self.phase {
-                Phase::New => self.start(),
-                Phase::Broken if self.seat.control.take(Command::Restart) => self.restart(),
-                _ => {}
             }
             if self.phase == Phase::Broken {
                 self.release(now, cx.waker());
@@ -491,11 +499,6 @@ impl<L: Logic> Machine for OperatorMachine<L> {
             if let Some(barrier) = self.due
                 && matches!(self.phase, Phase::Running | Phase::Finished)
             {
-                // What a closure behind it fails at is before the barrier.
-                self.output.route();
-                if self.lost_in_step() {
-                    continue;
-                }
                 if self.save(barrier, cx).is_pending() {
                     self.release(now, cx.waker());
                     return;

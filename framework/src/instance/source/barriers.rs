@@ -1,6 +1,6 @@
 //! How far the splits are: put into a checkpoint at a barrier, and taken from one.
 
-use super::{SourceMachine, State};
+use super::{Phase, SourceMachine, State};
 use crate::component::Result;
 use crate::guard::catch;
 use crate::instance::Trigger;
@@ -26,9 +26,27 @@ impl<S: Source> SourceMachine<S> {
         Ok(())
     }
 
+    /// Sends the barrier that was ordered; not before all splits are set up, nor when the instance is given up.
+    pub(super) fn obey_trigger(&mut self) {
+        if !matches!(self.phase, Phase::Running | Phase::Exhausted) {
+            return;
+        }
+        // What a closure behind it fails at is before the barrier.
+        self.output.route();
+        if self.lost_in_step() {
+            return;
+        }
+        if let Some(trigger) = self.seat.control.take_trigger() {
+            self.send_barrier(trigger);
+            if trigger.is_last && self.phase == Phase::Running {
+                self.phase = Phase::Exhausted;
+            }
+        }
+    }
+
     /// Puts a barrier behind what was emitted, and saves how far each split is: after the last `next` that
     /// has completed. One that is under way goes on.
-    pub(super) fn send_barrier(&mut self, trigger: Trigger) {
+    fn send_barrier(&mut self, trigger: Trigger) {
         let Some(saving) = &self.seat.saving else { return };
         let clock = &self.seat.ctx.clock;
         let begun = clock.now();

@@ -58,6 +58,16 @@ struct SplitReader<S: Source> {
     rest: Option<BoxFuture<'static, ()>>,
 }
 
+impl<S: Source> SplitReader<S> {
+    /// Nothing more is read of it.
+    fn end(&mut self) {
+        self.state = State::Ended;
+        if let Some(reader) = self.reader.take() {
+            drop_quietly(reader);
+        }
+    }
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Phase {
     /// Not all splits are set up yet.
@@ -301,12 +311,7 @@ impl<S: Source> SourceMachine<S> {
         }
         match outcome {
             Ok(Progress::More) => {}
-            Ok(Progress::End) => {
-                split.state = State::Ended;
-                if let Some(reader) = split.reader.take() {
-                    drop_quietly(reader);
-                }
-            }
+            Ok(Progress::End) => split.end(),
             Err(error) => {
                 self.seat.counters.failed.add(1);
                 if !self.seat.skips_read(&error) {
@@ -379,12 +384,7 @@ impl<S: Source> SourceMachine<S> {
     /// Closes the links; with the end of data before, if the input is at its end. Where there are
     /// checkpoints, the links stay open until the last one is committed.
     fn end(&mut self, end_of_data: bool) {
-        for split in &mut self.splits {
-            split.state = State::Ended;
-            if let Some(reader) = split.reader.take() {
-                drop_quietly(reader);
-            }
-        }
+        self.splits.iter_mut().for_each(SplitReader::end);
         if self.phase == Phase::New {
             self.seat.reports.report(Report::Ready);
         }
@@ -426,6 +426,37 @@ impl<S: Source> SourceMachine<S> {
         open
     }
 
+    /// Does what it was ordered to. Says whether there is anything to go on with.
+    fn obey(&mut self) -> bool {
+        if self.phase == Phase::Over {
+            return false;
+        }
+        if self.seat.control.has(Command::Halt) {
+            self.close();
+            self.seat.reports.report(Report::Ended);
+            return false;
+        }
+        if !std::mem::replace(&mut self.restored, true)
+            && let Err(error) = self.restore()
+        {
+            self.lose_to(Cause::restore(error));
+        }
+        if self.seat.control.take(Command::Restart) {
+            self.rebuild_broken();
+        }
+        if self.seat.control.has(Command::Checkpoint) {
+            self.obey_trigger();
+        }
+        if self.phase == Phase::Exhausted && self.seat.control.has(Command::Close) {
+            self.close_links();
+        }
+        let retirable = matches!(self.phase, Phase::New | Phase::Running | Phase::Lost);
+        if self.seat.control.has(Command::Retire) && retirable {
+            self.end(false);
+        }
+        true
+    }
+
     fn rebuild_broken(&mut self) {
         for i in 0..self.splits.len() {
             if self.splits[i].state == State::Broken
@@ -449,52 +480,14 @@ impl<S: Source> Machine for SourceMachine<S> {
         let mut now = clock.now();
         let slice_ends = now + SLICE;
         loop {
-            if self.phase == Phase::Over {
+            if !self.obey() {
                 return;
-            }
-            if self.seat.control.has(Command::Halt) {
-                self.close();
-                self.seat.reports.report(Report::Ended);
-                return;
-            }
-            if !std::mem::replace(&mut self.restored, true)
-                && let Err(error) = self.restore()
-            {
-                self.lose_to(Cause::restore(error));
-            }
-            if self.seat.control.take(Command::Restart) {
-                self.rebuild_broken();
-            }
-            if matches!(self.phase, Phase::Running | Phase::Exhausted)
-                && self.seat.control.has(Command::Checkpoint)
-            {
-                // What a closure behind it fails at is before the barrier.
-                self.output.route();
-                if self.lost_in_step() {
-                    continue;
-                }
-            }
-            if matches!(self.phase, Phase::Running | Phase::Exhausted)
-                && let Some(trigger) = self.seat.control.take_trigger()
-            {
-                self.send_barrier(trigger);
-                if trigger.is_last && self.phase == Phase::Running {
-                    self.phase = Phase::Exhausted;
-                }
-            }
-            if self.phase == Phase::Exhausted && self.seat.control.has(Command::Close) {
-                self.close_links();
-            }
-            let retirable = matches!(self.phase, Phase::New | Phase::Running | Phase::Lost);
-            if self.seat.control.has(Command::Retire) && retirable {
-                self.end(false);
             }
             let open = matches!(self.phase, Phase::New | Phase::Running);
             let all_ended = self.splits.iter().all(|s| s.state == State::Ended);
             let draining = self.seat.control.has(Command::Drain);
             self.seat.ctx.draining.store(draining, Ordering::SeqCst);
-            let by_itself = S::DRAINS;
-            if open && (all_ended || draining && !by_itself) {
+            if open && (all_ended || draining && !S::DRAINS) {
                 // Nothing is finished behind a failure that what waits in front of a closure brings up.
                 self.output.route();
                 let blocked = self.output.is_blocked(cx.waker());
@@ -545,12 +538,7 @@ impl<S: Source> Machine for SourceMachine<S> {
 
     fn close(&mut self) {
         self.phase = Phase::Over;
-        for split in &mut self.splits {
-            split.state = State::Ended;
-            if let Some(reader) = split.reader.take() {
-                drop_quietly(reader);
-            }
-        }
+        self.splits.iter_mut().for_each(SplitReader::end);
         self.output.discard();
     }
 }
