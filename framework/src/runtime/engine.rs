@@ -70,7 +70,8 @@ impl Engine {
         self
     }
 
-    /// Keeps checkpoints in a store and not in a directory: each clone of it must hold the same.
+    /// Keeps checkpoints in a store and not in a directory, also where [`data_dir`](Self::data_dir) names one:
+    /// each clone of it must hold the same.
     ///
     /// ```
     /// use std::time::Duration;
@@ -104,7 +105,9 @@ impl Engine {
         self
     }
 
-    /// Lets a job begin anew although its data directory holds checkpoints; these are moved aside.
+    /// Lets a job begin anew although its data directory holds checkpoints; these are moved to `archive/<n>`
+    /// in it. It does nothing to a [`store`](Self::store), from which a job goes on all the same: to begin anew
+    /// there, give an empty one.
     #[must_use]
     pub fn fresh(mut self) -> Self {
         self.fresh = true;
@@ -115,9 +118,7 @@ impl Engine {
     /// be blocked, use [`start`](Self::start) and await [`JobHandle::finished`].
     ///
     /// # Errors
-    /// [`Error::Refused`] with everything that is wrong with the job, [`Error::Failed`] if a failure
-    /// ended it, [`Error::Assembly`] if user code panicked before, [`Error::Engine`] if the threads
-    /// could not be had.
+    /// As [`start`](Self::start), and [`Error::Failed`] if a failure ended the job.
     pub fn run(&self, job: Job) -> Result<Outcome, Error> {
         self.start(job)?.wait()
     }
@@ -140,7 +141,10 @@ impl Engine {
     ///
     /// # Errors
     /// [`Error::Refused`] with everything that is wrong with the job, [`Error::Assembly`] if user
-    /// code panicked while it was put together, [`Error::Engine`] if the threads could not be had.
+    /// code failed while it was put together, [`Error::Engine`] if the threads could not be had. Of a job that
+    /// takes checkpoints also [`Error::DataDirectory`], [`Error::Store`] and [`Error::Recovery`] if they cannot
+    /// be kept or read, [`Error::Incompatible`] if the job has become another since the last one, and
+    /// [`Error::Commit`] and [`Error::CleanUp`] if a sink cannot commit or remove what it had prepared.
     pub fn start(&self, job: Job) -> Result<JobHandle, Error> {
         let name = job.name().to_owned();
         let (delivery, key_groups, limits) = job.settings();

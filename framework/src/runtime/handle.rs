@@ -51,7 +51,7 @@ impl JobHandle {
     /// be blocked, await [`finished`](Self::finished).
     ///
     /// # Errors
-    /// [`Error::Failed`] if a failure ended it.
+    /// [`Error::Failed`] if a failure ended it, [`Error::EngineDied`] if the engine's own thread did.
     pub fn wait(self) -> Result<Outcome, Error> {
         let Self { state, end, .. } = self;
         block_on(ended(state, end))
@@ -71,7 +71,7 @@ impl JobHandle {
     /// ```
     ///
     /// # Errors
-    /// [`Error::Failed`] if a failure ended it.
+    /// [`Error::Failed`] if a failure ended it, [`Error::EngineDied`] if the engine's own thread did.
     ///
     /// # Cancel safety
     /// Dropping the future lets the job go on; its outcome can then no longer be had.
@@ -124,14 +124,13 @@ impl JobHandle {
     /// ```
     ///
     /// # Errors
-    /// The job takes no checkpoints, or is over; or this one failed.
+    /// [`Error::Savepoint`]: the job takes no checkpoints, or is over; or this one failed.
     pub fn savepoint(&self, name: &str) -> Result<CheckpointId, Error> {
         savepoint(&self.state, &self.supervisor, name)
     }
 
     /// Ends the job now. As [`stop`](Self::stop), and without a checkpoint: the next start goes on from the last
-    /// one.
-    /// [`JobStatus`] has an example.
+    /// one. [`JobStatus`] has an example.
     pub fn kill(&self) {
         post(&self.supervisor, Ending::Kill);
     }
@@ -263,7 +262,7 @@ pub struct JobRemote {
 }
 
 impl JobRemote {
-    /// As [`JobHandle::savepoint`].
+    /// As [`JobHandle::savepoint`]; it blocks the thread, too.
     ///
     /// # Errors
     /// As [`JobHandle::savepoint`].
