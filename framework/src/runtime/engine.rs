@@ -1,8 +1,9 @@
 //! [`Engine`]: from a job to its end.
 
 use super::assembly::{Settings, state_of};
-use super::handle::{JobHandle, Outcome};
+use super::handle::JobHandle;
 use super::keeping::{Keeping, MakeStore, Place};
+use super::outcome::Outcome;
 use super::start::{Start, no_threads};
 use crate::checkpoint::CheckpointStore;
 use crate::error::Error;

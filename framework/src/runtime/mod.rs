@@ -8,6 +8,7 @@ mod engine;
 mod handle;
 mod keeping;
 mod opened;
+mod outcome;
 mod placement;
 mod recording;
 mod saved_state;
@@ -19,7 +20,8 @@ mod supervisor;
 mod tree;
 
 pub use engine::Engine;
-pub use handle::{CheckpointCounts, JobHandle, JobRemote, Outcome};
+pub use handle::{JobHandle, JobRemote};
+pub use outcome::{CheckpointCounts, Outcome};
 pub use saved_state::SavedState;
 pub use status::JobStatus;
 pub use tree::{ComponentTree, InstanceState, InstanceTree, SupervisionTree};
