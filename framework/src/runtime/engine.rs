@@ -2,7 +2,7 @@
 
 use super::assembly::{Settings, state_of};
 use super::handle::JobHandle;
-use super::keeping::{Keeping, MakeStore, Place};
+use super::keeping::{Keeping, MakeStore, StorePlace};
 use super::outcome::Outcome;
 use super::start::{Start, no_threads};
 use crate::checkpoint::CheckpointStore;
@@ -150,7 +150,6 @@ impl Engine {
         let name = job.name().to_owned();
         let (delivery, key_groups, limits) = job.settings();
         let strategy = job.restart_strategy();
-        let dropped = job.dropped_state();
         let refused = |problems| Error::Refused { job: name.clone(), problems };
         let keeping = match (delivery.checkpoints(), self.keeping()) {
             (None, _) => None,
@@ -163,17 +162,18 @@ impl Engine {
                 return Err(refused(Problems::new(problems)));
             }
         };
+        let dropped = job.dropped_state();
         let graph = job.into_graph().map_err(refused)?;
         let cores = || std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
         let clock = Arc::new(SystemClock::new());
+        let settings = Settings { key_groups, limits, clock, delivery, dropped };
         let start = Start {
             state: Arc::new(state_of(&name, &graph)),
             graph,
-            settings: Settings { key_groups, limits, clock, delivery },
+            settings,
             strategy,
             arbiters: self.arbiters.unwrap_or_else(cores),
             keeping,
-            dropped,
         };
         let state = Arc::clone(&start.state);
         let (tell, told) = mpsc::sync_channel(1);
@@ -204,8 +204,8 @@ impl Engine {
 impl Engine {
     /// Where checkpoints are kept, if that was said.
     fn keeping(&self) -> Option<Keeping> {
-        let directory = || self.data_dir.clone().map(Place::Directory);
-        let place = self.store.clone().map(Place::Store).or_else(directory)?;
+        let directory = || self.data_dir.clone().map(StorePlace::Directory);
+        let place = self.store.clone().map(StorePlace::Store).or_else(directory)?;
         Some(Keeping { place, fresh: self.fresh, wanted: self.wanted })
     }
 }

@@ -30,7 +30,7 @@ pub use tree::{ComponentTree, InstanceState, InstanceTree, SupervisionTree};
 pub(crate) use {
     assembly::{Assembly, Making, Place, Settings, Shell, state_of},
     checkpoints::{CommitReport, Committers, Refused, WriterOrder, WriterReport, Writing},
-    keeping::{Keeping, MakeStore, Place as StorePlace},
+    keeping::{Keeping, MakeStore, StorePlace},
     opened::Opened,
     recording::{Helpers, Recording, RecordingOrder},
     state::JobState,

@@ -26,7 +26,6 @@ use std::io;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::mpsc;
-use std::time::Duration;
 use uuid::Uuid;
 
 /// Where the engine's thread says whether the job has started.
@@ -41,8 +40,6 @@ pub(super) struct Start {
     pub(super) arbiters: usize,
     /// Where checkpoints are kept, and how they are taken.
     pub(super) keeping: Option<(Keeping, Checkpoints)>,
-    /// Components whose state may be lost.
-    pub(super) dropped: Vec<String>,
 }
 
 /// What machines are made from and by, as long as the job runs.
@@ -69,10 +66,8 @@ impl Start {
         let opened = keeping
             .map(|(keeping, taking)| {
                 let wait = std::thread::park_timeout;
-                let opened = catch(|| {
-                    let dropped = (&*self.dropped, &wait as &dyn Fn(Duration));
-                    Opened::open(&self.state, &assembly, &keeping, taking, dropped)
-                });
+                let opened =
+                    catch(|| Opened::open(&self.state, &assembly, &keeping, taking, &wait));
                 let job = || job.clone();
                 opened.unwrap_or_else(|p| Err(Error::Assembly { job: job(), cause: p.into() }))
             })

@@ -179,7 +179,8 @@ impl Scheduler {
         };
         let state = Arc::new(state_of(&name, &graph));
         let clock = SeededClock::new(self.seed);
-        let settings = Settings { key_groups, limits, clock: Arc::new(clock.clone()), delivery };
+        let seeded = Arc::new(clock.clone());
+        let settings = Settings { key_groups, limits, clock: seeded, delivery, dropped };
         let mut assembly = match Assembly::new(graph, Arc::clone(&state), settings) {
             Ok(assembly) => assembly,
             Err((error, mut graph)) => {
@@ -194,7 +195,7 @@ impl Scheduler {
         let keeping = Keeping { place, fresh: false, wanted: None };
         let opened = delivery
             .checkpoints()
-            .map(|taking| Opened::open(&state, &assembly, &keeping, taking, (&dropped, &|_| {})))
+            .map(|taking| Opened::open(&state, &assembly, &keeping, taking, &|_| {}))
             .transpose();
         let opened = match opened {
             Ok(opened) => opened,
