@@ -9,6 +9,7 @@ mod channels;
 mod control;
 mod edge;
 mod failure;
+mod kept;
 mod logic;
 mod losses;
 mod meter;
@@ -25,6 +26,7 @@ pub(crate) use channels::{ChannelFan, TypedChannel};
 pub(crate) use control::{Command, ControlCell, Trigger};
 pub(crate) use edge::{Edge, Fan, RoutedEdge, Sending, SideEdge, StepsEdge};
 pub use failure::{Cause, Failure, UserError};
+pub(crate) use kept::Kept;
 #[cfg(feature = "test-util")]
 pub(crate) use logic::Finish;
 pub(crate) use logic::{
@@ -35,9 +37,7 @@ pub(crate) use losses::Losses;
 pub(crate) use offences::Offences;
 pub(crate) use operator::OperatorMachine;
 pub(crate) use output::Outlets;
-pub(crate) use saving::{
-    Kept, Restorer, Saver, Saving, Seating, Snapshots, read_fields, read_keys,
-};
+pub(crate) use saving::{Restorer, Saver, Saving, Seating, Snapshots, read_fields, read_keys};
 pub(crate) use source::{FusedSource, SourceMachine, splits_of};
 
 use crate::component::{BoxError, Context, Fatal, OnError};

@@ -6,7 +6,8 @@ mod two_input;
 pub(crate) use keyed::KeyedLogic;
 pub(crate) use two_input::{KeyedTwoInputLogic, LeftOf, RightOf, Side, TwoInputLogic};
 
-use super::saving::{Kept, Restorer, Saver};
+use super::kept::Kept;
+use super::saving::{Restorer, Saver};
 use crate::checkpoint::ComponentManifest;
 use crate::component::{Context, Result};
 use crate::emitter::Emitter;
