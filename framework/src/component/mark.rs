@@ -138,7 +138,7 @@ impl StdError for Malformed {
 }
 
 /// The causes of an error, as far as anybody follows them: an error may name itself as its source.
-fn causes<'a>(
+pub(crate) fn causes<'a>(
     error: &'a (dyn StdError + 'static),
 ) -> impl Iterator<Item = &'a (dyn StdError + 'static)> {
     std::iter::successors(error.source(), |cause| (*cause).source()).take(16)
