@@ -29,7 +29,7 @@ pub use tree::{ComponentTree, InstanceState, InstanceTree, SupervisionTree};
 #[cfg(feature = "test-util")]
 pub(crate) use {
     assembly::{Assembly, Making, Place, Settings, Shell, state_of},
-    checkpoints::{CommitReport, Committers, Refused, WriterOrder, WriterReport, Writing},
+    checkpoints::{CommitReport, Committers, Refused, Retry, WriterOrder, WriterReport, Writing},
     keeping::{Keeping, MakeStore, StorePlace},
     opened::Opened,
     recording::{Helpers, Recording, RecordingOrder},

@@ -2,7 +2,7 @@
 
 use crate::checkpoint::PendingCommit;
 use crate::runtime::{
-    CommitReport, Committers, Helpers, Refused, WriterOrder, WriterReport, Writing,
+    CommitReport, Committers, Helpers, Refused, Retry, WriterOrder, WriterReport, Writing,
 };
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -49,8 +49,6 @@ impl Helpers for Backstage {
 }
 
 impl Orders {
-    const TRIES: u32 = 8;
-
     /// Carries out the oldest order of the writer, or sweeps if there is none.
     pub(super) fn write(&mut self) -> Option<WriterReport> {
         let (writing, _) = self.machinery.as_mut()?;
@@ -70,7 +68,7 @@ impl Orders {
             if let Err(Refused { problem, for_good }) = committers.commit(commit) {
                 self.tries += 1;
                 let tries = self.tries;
-                if for_good || tries >= Self::TRIES {
+                if for_good || tries >= Retry::default().tries {
                     return Some(CommitReport::GaveUp { commit: commit.clone(), problem, tries });
                 }
                 self.commits = Some(commits);
