@@ -1,11 +1,11 @@
 //! The errors that leave the crate.
 
 use crate::checkpoint::{DataDirError, RecoveryError, StoreError};
+use crate::component::causes;
 use crate::id::{CheckpointId, ComponentName};
 use crate::instance::{Cause, Failure};
 use crate::job::{Problem, Problems};
 use crate::metrics::Counts;
-use std::error::Error as _;
 use std::fmt;
 
 /// Why a job did not run, or did not end well.
@@ -208,13 +208,25 @@ impl Error {
     }
 }
 
-/// As its `Display`, with what it came from: `main` prints an error that it returns by its `Debug`.
+/// As its `Display`, with all that it came from: `main` prints an error that it returns by its `Debug`.
 impl fmt::Debug for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{self}")?;
-        match self.source() {
-            Some(source) => write!(f, ": {source}"),
-            None => Ok(()),
-        }
+        causes(self).try_for_each(|cause| write!(f, ": {cause}"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn its_debug_names_every_cause() {
+        let source = std::io::Error::other("no space");
+        let source = StoreError::Io { what: "write 7".to_owned(), source };
+        let source = DataDirError::Store { path: "dir".into(), source };
+        let text = format!("{:?}", Error::DataDirectory { job: "numbers".to_owned(), source });
+        assert!(text.starts_with("job \"numbers\"") && text.contains("\"dir\""), "{text}");
+        assert!(text.ends_with(": write 7 failed: no space"), "{text}");
     }
 }

@@ -109,8 +109,7 @@ pub use checkpoint::SledStore;
 pub use checkpoint::{
     CheckpointStore, ComponentManifest, DataDir, DataDirError, Found, Generation, Health, Latest,
     Manifest, ManifestError, ManifestKind, MemoryStore, Part, PartManifest, PendingCommit,
-    RecoveryError, Refusal, Restored, Retention, SegmentId, SegmentRef, StoreError, StoreKind,
-    Sweeper,
+    RecoveryError, Refusal, Restored, SegmentId, SegmentRef, StoreError, StoreKind,
 };
 pub use component::{
     BoxError, Component, Context, Fatal, Malformed, OnError, Rescale, Result, Split, StateField,

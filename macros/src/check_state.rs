@@ -116,7 +116,7 @@ fn alternative<'a>(
         errors.at(
             meta,
             "it writes the variant in a form that is not known here: leave it out, or have the \
-                         whole enum taken as it is, with `#[state(serde, version = 1)]`",
+             whole enum taken as it is, with `#[state(serde, version = 1)]`",
         );
     }
     if serde.skip {

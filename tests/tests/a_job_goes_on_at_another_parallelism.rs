@@ -77,8 +77,9 @@ fn what_belongs_to_an_instance_is_refused_and_goes_on_as_it_was() {
         };
         scheduler().stop_after(400).run(own(2)).unwrap();
         let before = got.len();
-        let error = scheduler().run(own(3)).unwrap_err().to_string();
-        assert!(error.contains("own") && error.contains("count"), "{error}");
+        let error = scheduler().run(own(3)).unwrap_err();
+        assert!(matches!(error, Error::Incompatible { .. }), "{error}");
+        assert!(error.to_string().contains("`own.count` was saved by 2 instances"), "{error}");
         assert_eq!(got.len(), before, "no event has come through");
         assert_eq!(scheduler().run(own(2)).unwrap().status(), JobStatus::Finished);
         let mut all = got.take();

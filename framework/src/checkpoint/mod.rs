@@ -29,4 +29,4 @@ pub use store::RedbStore;
 #[cfg(feature = "sled")]
 pub use store::SledStore;
 pub use store::{CheckpointStore, Generation, MemoryStore, SegmentId, StoreError};
-pub use sweep::{Retention, Sweeper};
+pub(crate) use sweep::{Retention, Sweeper};

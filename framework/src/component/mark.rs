@@ -2,7 +2,7 @@
 
 use super::BoxError;
 use std::error::Error as StdError;
-use std::fmt;
+use std::fmt::{self, Write as _};
 
 /// An error that would come again: the job fails with it at once instead of trying further. The error
 /// of the job ([`Cause::user_error`](crate::Cause::user_error)) is the one inside, without the mark.
@@ -138,14 +138,29 @@ impl StdError for Malformed {
 }
 
 /// The causes of an error, as far as anybody follows them: an error may name itself as its source.
-fn causes<'a>(
-    error: &'a (dyn StdError + Send + Sync + 'static),
+pub(crate) fn causes<'a>(
+    error: &'a (dyn StdError + 'static),
 ) -> impl Iterator<Item = &'a (dyn StdError + 'static)> {
     std::iter::successors(error.source(), |cause| (*cause).source()).take(16)
 }
 
+/// An error with what it came from, on one line.
+pub(crate) fn with_causes(error: &(dyn StdError + 'static)) -> String {
+    let chain = std::iter::once(error).chain(causes(error));
+    let mut line = String::new();
+    for error in chain.filter(|error| !is_mark(*error)) {
+        let before = line.len();
+        let part = if before == 0 { write!(line, "{error}") } else { write!(line, ": {error}") };
+        if part.is_err() {
+            line.truncate(before);
+            line.push_str("an error without a text");
+        }
+    }
+    line.replace(['\r', '\n'], " ")
+}
+
 /// Whether this link of a chain of causes is a mark, which says nothing that the one before did not.
-pub(crate) fn is_mark(cause: &(dyn StdError + 'static)) -> bool {
+fn is_mark(cause: &(dyn StdError + 'static)) -> bool {
     cause.is::<Final>() || cause.is::<OfInput>()
 }
 

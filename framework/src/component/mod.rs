@@ -4,8 +4,8 @@
 mod mark;
 
 pub use crate::state::{Rescale, StateField};
-pub(crate) use mark::is_mark;
 pub use mark::{Fatal, Malformed};
+pub(crate) use mark::{causes, with_causes};
 
 use crate::channel::ChannelInfo;
 use crate::id::InstanceId;

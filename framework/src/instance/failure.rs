@@ -1,9 +1,9 @@
 //! What went wrong in user code, and where.
 
-use crate::component::{BoxError, Fatal, is_mark};
+use crate::component::{BoxError, Fatal, with_causes};
 use crate::guard::{Panic, catch};
 use crate::id::{CheckpointId, InstanceId};
-use std::fmt::{self, Write as _};
+use std::fmt;
 use std::sync::Arc;
 
 /// A failure of user code in one instance.
@@ -97,12 +97,9 @@ pub struct UserError {
 }
 
 impl UserError {
-    /// Causes that are followed: an error may name itself as its source.
-    const CHAIN: usize = 16;
-
     pub(crate) fn new(error: BoxError) -> Self {
         let error = Fatal::unmarked(error);
-        let text = catch(|| Self::line(&*error));
+        let text = catch(|| with_causes(&*error));
         let text = text.unwrap_or_else(|panic| format!("an error without a text ({panic})"));
         Self { text, error: Arc::new(error) }
     }
@@ -111,22 +108,6 @@ impl UserError {
     pub(crate) fn known(text: String) -> Self {
         let error = Arc::new(BoxError::from(text.clone()));
         Self { text, error }
-    }
-
-    /// The error with what it came from, on one line.
-    fn line(error: &(dyn std::error::Error + 'static)) -> String {
-        let chain = std::iter::successors(Some(error), |error| (**error).source());
-        let mut line = String::new();
-        for error in chain.take(Self::CHAIN).filter(|error| !is_mark(*error)) {
-            let before = line.len();
-            let part =
-                if before == 0 { write!(line, "{error}") } else { write!(line, ": {error}") };
-            if part.is_err() {
-                line.truncate(before);
-                line.push_str("an error without a text");
-            }
-        }
-        line.replace(['\r', '\n'], " ")
     }
 }
 

@@ -9,6 +9,7 @@ mod channels;
 mod control;
 mod edge;
 mod failure;
+mod kept;
 mod logic;
 mod losses;
 mod meter;
@@ -25,6 +26,7 @@ pub(crate) use channels::{ChannelFan, TypedChannel};
 pub(crate) use control::{Command, ControlCell, Trigger};
 pub(crate) use edge::{Edge, Fan, RoutedEdge, Sending, SideEdge, StepsEdge};
 pub use failure::{Cause, Failure, UserError};
+pub(crate) use kept::Kept;
 #[cfg(feature = "test-util")]
 pub(crate) use logic::Finish;
 pub(crate) use logic::{
@@ -35,12 +37,11 @@ pub(crate) use losses::Losses;
 pub(crate) use offences::Offences;
 pub(crate) use operator::OperatorMachine;
 pub(crate) use output::Outlets;
-pub(crate) use saving::{
-    Kept, Restorer, Saver, Saving, Seating, Snapshots, read_fields, read_keys,
-};
+pub(crate) use saving::{Restorer, Saver, Saving, Seating, Snapshots, read_fields, read_keys};
 pub(crate) use source::{FusedSource, SourceMachine, splits_of};
 
 use crate::component::{BoxError, Context, Fatal, OnError};
+use crate::guard::drop_quietly;
 use crate::id::Attempt;
 use crate::link::{Frame, Pace};
 use crate::metrics::Counters;
@@ -142,6 +143,31 @@ impl Seat {
     /// the state of all goes back.
     fn undoes_failed(&self) -> bool {
         self.saving.is_none() && matches!(self.on_error, Some(OnError::Skip | OnError::DeadLetter))
+    }
+
+    /// A failure of the component; at its n-th event, if it was at one.
+    fn failure(&self, cause: Cause, event: Option<u64>) -> Failure {
+        Failure { instance: self.ctx.instance.clone(), event, step: None, cause }
+    }
+
+    /// Logs that something was lost, the `failed`-th of its kind, unless there are many. Only then is put
+    /// into words what it was lost to.
+    #[cold]
+    fn note(&self, what: &str, failed: u64, failure: impl FnOnce() -> Failure) {
+        if !failure_is_logged(failed) {
+            drop_quietly(failure);
+            return;
+        }
+        let failure = failure();
+        self.counters.note_failure(&failure);
+        tracing::warn!(
+            job = &*self.ctx.job,
+            component = %self.ctx.instance.component,
+            instance = self.ctx.instance.index,
+            failed,
+            "{what}: {failure}",
+        );
+        drop_quietly(failure);
     }
 
     fn seating(&self) -> Seating {

@@ -42,57 +42,6 @@ impl fmt::Debug for Saving {
     }
 }
 
-/// What a component keeps in checkpoints.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Kept {
-    /// What the fields that it marks as state are made of.
-    pub(crate) fields: Shape,
-    /// What its keys and their state are made of, if it has any.
-    pub(crate) keyed: Option<(Shape, Shape)>,
-}
-
-impl Kept {
-    pub(crate) fn fields_of<C: Component>() -> Self {
-        Self { fields: C::state_shape(), keyed: None }
-    }
-
-    pub(crate) fn keyed_of<C: Component, K: Key, S: State>() -> Self {
-        Self { fields: C::state_shape(), keyed: Some((K::shape(), S::shape())) }
-    }
-
-    /// What keeps a component from reading what was kept before, in words.
-    pub(crate) fn differences<C: Component>(old: &Self) -> Vec<String> {
-        let mut words = Self::field_differences::<C>(old);
-        if let Some((key, _)) = &old.keyed {
-            words.push(format!(
-                "it kept state of keys ({key}), and keeps none now: give it another name, and say \
-                 `Job::drop_state_of` of this one"
-            ));
-        }
-        words
-    }
-
-    fn field_differences<C: Component>(old: &Self) -> Vec<String> {
-        let differences = C::compare_state(&old.fields).err().unwrap_or_default();
-        differences.iter().map(ToString::to_string).collect()
-    }
-
-    /// As [`differences`](Self::differences), of a component with keys.
-    pub(crate) fn keyed_differences<C: Component, K: Key, S: State>(old: &Self) -> Vec<String> {
-        let mut words = Self::field_differences::<C>(old);
-        if let Some((key, state)) = &old.keyed {
-            if *key != K::shape() {
-                words.push(format!("its keys: {key} before, {} now", K::shape()));
-            }
-            let state = Reading::<S>::of(state).err().unwrap_or_default();
-            words.extend(
-                state.iter().map(|difference| format!("the state of its keys: {difference}")),
-            );
-        }
-        words
-    }
-}
-
 /// Which instance of how many.
 #[derive(Clone, Debug)]
 pub(crate) struct Seating {

@@ -2,6 +2,7 @@
 //! written, and forgotten after.
 
 use crate::channel::Channel;
+use crate::checkpoint::ComponentManifest;
 use crate::component::{Context, Result};
 use crate::event::Event;
 use crate::grouping::{Grouping, Targets};
@@ -30,7 +31,7 @@ pub(crate) trait Blueprint: Any + Send {
     fn kept(&self) -> Kept;
 
     /// What keeps it from reading what was kept before, in words.
-    fn differences(&self, old: &Kept) -> Vec<String>;
+    fn differences(&self, old: &ComponentManifest) -> Vec<String>;
 
     /// Whether it can read again what it has read, if it is a source.
     fn replays(&self) -> bool {
@@ -91,7 +92,7 @@ impl Blueprint for Gone {
         unreachable!("another has taken its place")
     }
 
-    fn differences(&self, _: &Kept) -> Vec<String> {
+    fn differences(&self, _: &ComponentManifest) -> Vec<String> {
         unreachable!("another has taken its place")
     }
 
@@ -216,7 +217,7 @@ impl<S: Immediate + Clone, C: Steps<S::Out>> Blueprint for FusedBlueprint<S, C> 
         self.source.kept()
     }
 
-    fn differences(&self, old: &Kept) -> Vec<String> {
+    fn differences(&self, old: &ComponentManifest) -> Vec<String> {
         self.source.differences(old)
     }
 
@@ -358,7 +359,7 @@ impl<S: Source + Clone> Blueprint for SourceBlueprint<S> {
         Kept::fields_of::<S>()
     }
 
-    fn differences(&self, old: &Kept) -> Vec<String> {
+    fn differences(&self, old: &ComponentManifest) -> Vec<String> {
         Kept::differences::<S>(old)
     }
 
@@ -445,7 +446,7 @@ impl<L: Logic + 'static> Blueprint for LogicBlueprint<L> {
         L::kept()
     }
 
-    fn differences(&self, old: &Kept) -> Vec<String> {
+    fn differences(&self, old: &ComponentManifest) -> Vec<String> {
         L::differences(old)
     }
 

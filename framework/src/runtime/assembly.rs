@@ -55,6 +55,8 @@ pub(crate) struct Settings {
     pub(crate) limits: LinkLimits,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) delivery: Delivery,
+    /// Components whose state may be lost.
+    pub(crate) dropped: Vec<String>,
 }
 
 /// Which machines are to be made.
@@ -133,7 +135,7 @@ impl Assembly {
     /// What a manifest says of the components, without their parts.
     pub(crate) fn components(&self) -> Vec<ComponentManifest> {
         let component = |node: &Node| {
-            let Kept { fields, keyed } = node.blueprint.kept();
+            let Kept { fields, keyed, .. } = node.blueprint.kept();
             ComponentManifest {
                 name: node.name.to_string(),
                 role: node.role.to_string(),
@@ -152,8 +154,13 @@ impl Assembly {
         Committers::new(&self.state.owner(), self.graph.nodes.iter().filter_map(committer))
     }
 
+    /// Whether the state of this component may be lost.
+    pub(crate) fn drops(&self, component: &String) -> bool {
+        self.settings.dropped.contains(component)
+    }
+
     /// What keeps this job from going on from that checkpoint, in words.
-    pub(crate) fn differences(&self, manifest: &Manifest, dropped: &[String]) -> Vec<String> {
+    pub(crate) fn differences(&self, manifest: &Manifest) -> Vec<String> {
         let mut words = Vec::new();
         let groups = self.settings.key_groups.count();
         if usize::from(manifest.key_groups) != groups {
@@ -167,7 +174,7 @@ impl Assembly {
             let name = &old.name;
             let node = self.graph.nodes.iter().find(|node| node.name.as_str() == name);
             match node {
-                None if old.is_stateless() || dropped.contains(name) => {}
+                None if old.is_stateless() || self.drops(name) => {}
                 None => words.push(format!(
                     "the job has no component {name:?} any more, and its state would be lost: give a \
                      component that name, or say `Job::drop_state_of({name:?})`"
@@ -181,9 +188,13 @@ impl Assembly {
                     ));
                 }
                 Some(node) => {
-                    let kept = Kept { fields: old.fields.clone(), keyed: old.keyed.clone() };
-                    let differences = node.blueprint.differences(&kept);
+                    let differences = node.blueprint.differences(old);
                     words.extend(differences.iter().map(|words| format!("{name:?}: {words}")));
+                    // What a source has saved belongs to its splits.
+                    if node.role != Role::Source {
+                        let refused = node.blueprint.kept().not_rescaled(old, node.parallelism);
+                        words.extend(refused.iter().map(ToString::to_string));
+                    }
                     let before =
                         old.parts.iter().filter(|part| matches!(part.part, Part::Split(_))).count();
                     let now = node.blueprint.splits(node.parallelism);
@@ -198,7 +209,7 @@ impl Assembly {
         }
         let is_gone = |name: &&String| {
             let named = |node: &Node| node.name.as_str() == name.as_str();
-            !self.graph.nodes.iter().any(named) && !dropped.contains(name)
+            !self.graph.nodes.iter().any(named) && !self.drops(name)
         };
         let sinks: BTreeSet<&String> =
             manifest.commits.iter().map(|commit| &commit.component).filter(is_gone).collect();

@@ -1,8 +1,9 @@
 //! [`Engine`]: from a job to its end.
 
 use super::assembly::{Settings, state_of};
-use super::handle::{JobHandle, Outcome};
-use super::keeping::{Keeping, MakeStore, Place};
+use super::handle::JobHandle;
+use super::keeping::{Keeping, MakeStore, StorePlace};
+use super::outcome::Outcome;
 use super::start::{Start, no_threads};
 use crate::checkpoint::CheckpointStore;
 use crate::error::Error;
@@ -70,7 +71,8 @@ impl Engine {
         self
     }
 
-    /// Keeps checkpoints in a store and not in a directory: each clone of it must hold the same.
+    /// Keeps checkpoints in a store and not in a directory, also where [`data_dir`](Self::data_dir) names one:
+    /// each clone of it must hold the same.
     ///
     /// ```
     /// use std::time::Duration;
@@ -104,7 +106,9 @@ impl Engine {
         self
     }
 
-    /// Lets a job begin anew although its data directory holds checkpoints; these are moved aside.
+    /// Lets a job begin anew although its data directory holds checkpoints; these are moved to `archive/<n>`
+    /// in it. It does nothing to a [`store`](Self::store), from which a job goes on all the same: to begin anew
+    /// there, give an empty one.
     #[must_use]
     pub fn fresh(mut self) -> Self {
         self.fresh = true;
@@ -115,9 +119,7 @@ impl Engine {
     /// be blocked, use [`start`](Self::start) and await [`JobHandle::finished`].
     ///
     /// # Errors
-    /// [`Error::Refused`] with everything that is wrong with the job, [`Error::Failed`] if a failure
-    /// ended it, [`Error::Assembly`] if user code panicked before, [`Error::Engine`] if the threads
-    /// could not be had.
+    /// As [`start`](Self::start), and [`Error::Failed`] if a failure ended the job.
     pub fn run(&self, job: Job) -> Result<Outcome, Error> {
         self.start(job)?.wait()
     }
@@ -140,12 +142,14 @@ impl Engine {
     ///
     /// # Errors
     /// [`Error::Refused`] with everything that is wrong with the job, [`Error::Assembly`] if user
-    /// code panicked while it was put together, [`Error::Engine`] if the threads could not be had.
+    /// code failed while it was put together, [`Error::Engine`] if the threads could not be had. Of a job that
+    /// takes checkpoints also [`Error::DataDirectory`], [`Error::Store`] and [`Error::Recovery`] if they cannot
+    /// be kept or read, [`Error::Incompatible`] if the job has become another since the last one, and
+    /// [`Error::Commit`] and [`Error::CleanUp`] if a sink cannot commit or remove what it had prepared.
     pub fn start(&self, job: Job) -> Result<JobHandle, Error> {
         let name = job.name().to_owned();
         let (delivery, key_groups, limits) = job.settings();
         let strategy = job.restart_strategy();
-        let dropped = job.dropped_state();
         let refused = |problems| Error::Refused { job: name.clone(), problems };
         let keeping = match (delivery.checkpoints(), self.keeping()) {
             (None, _) => None,
@@ -158,17 +162,18 @@ impl Engine {
                 return Err(refused(Problems::new(problems)));
             }
         };
+        let dropped = job.dropped_state();
         let graph = job.into_graph().map_err(refused)?;
         let cores = || std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
         let clock = Arc::new(SystemClock::new());
+        let settings = Settings { key_groups, limits, clock, delivery, dropped };
         let start = Start {
             state: Arc::new(state_of(&name, &graph)),
             graph,
-            settings: Settings { key_groups, limits, clock, delivery },
+            settings,
             strategy,
             arbiters: self.arbiters.unwrap_or_else(cores),
             keeping,
-            dropped,
         };
         let state = Arc::clone(&start.state);
         let (tell, told) = mpsc::sync_channel(1);
@@ -199,8 +204,8 @@ impl Engine {
 impl Engine {
     /// Where checkpoints are kept, if that was said.
     fn keeping(&self) -> Option<Keeping> {
-        let directory = || self.data_dir.clone().map(Place::Directory);
-        let place = self.store.clone().map(Place::Store).or_else(directory)?;
+        let directory = || self.data_dir.clone().map(StorePlace::Directory);
+        let place = self.store.clone().map(StorePlace::Store).or_else(directory)?;
         Some(Keeping { place, fresh: self.fresh, wanted: self.wanted })
     }
 }

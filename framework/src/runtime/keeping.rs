@@ -11,12 +11,12 @@ use std::sync::Arc;
 pub(crate) type MakeStore = Arc<dyn Fn() -> Box<dyn CheckpointStore> + Send + Sync>;
 
 #[derive(Clone)]
-pub(crate) enum Place {
+pub(crate) enum StorePlace {
     Directory(PathBuf),
     Store(MakeStore),
 }
 
-impl fmt::Debug for Place {
+impl fmt::Debug for StorePlace {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Directory(path) => path.fmt(f),
@@ -25,7 +25,7 @@ impl fmt::Debug for Place {
     }
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for StorePlace {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Directory(path) => path.display().fmt(f),
@@ -47,7 +47,7 @@ pub(crate) struct OpenedStore {
 /// Where a job's checkpoints are kept, and which one it goes on from.
 #[derive(Clone, Debug)]
 pub(crate) struct Keeping {
-    pub(crate) place: Place,
+    pub(crate) place: StorePlace,
     /// Begin anew, and move what is there aside.
     pub(crate) fresh: bool,
     /// The one that is wanted, and not the newest.
@@ -61,8 +61,8 @@ impl Keeping {
     /// The directory cannot be had; there is a checkpoint and it cannot be read.
     pub(crate) fn open(&self, job: &str) -> Result<OpenedStore, Error> {
         let (store, latest, unique) = match &self.place {
-            Place::Store(make) => (make(), Latest::None, None),
-            Place::Directory(path) => {
+            StorePlace::Store(make) => (make(), Latest::None, None),
+            StorePlace::Directory(path) => {
                 let refused = |source| Error::DataDirectory { job: job.to_owned(), source };
                 let directory = DataDir::open(path, job, self.fresh).map_err(refused)?;
                 let unique = directory.unique().map(str::to_owned);

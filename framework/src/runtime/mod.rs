@@ -8,6 +8,7 @@ mod engine;
 mod handle;
 mod keeping;
 mod opened;
+mod outcome;
 mod placement;
 mod recording;
 mod saved_state;
@@ -19,7 +20,8 @@ mod supervisor;
 mod tree;
 
 pub use engine::Engine;
-pub use handle::{CheckpointCounts, JobHandle, JobRemote, Outcome};
+pub use handle::{JobHandle, JobRemote};
+pub use outcome::{CheckpointCounts, Outcome};
 pub use saved_state::SavedState;
 pub use status::JobStatus;
 pub use tree::{ComponentTree, InstanceState, InstanceTree, SupervisionTree};
@@ -27,8 +29,8 @@ pub use tree::{ComponentTree, InstanceState, InstanceTree, SupervisionTree};
 #[cfg(feature = "test-util")]
 pub(crate) use {
     assembly::{Assembly, Making, Place, Settings, Shell, state_of},
-    checkpoints::{CommitReport, Committers, Refused, WriterOrder, WriterReport, Writing},
-    keeping::{Keeping, MakeStore, Place as StorePlace},
+    checkpoints::{CommitReport, Committers, Refused, Retry, WriterOrder, WriterReport, Writing},
+    keeping::{Keeping, MakeStore, StorePlace},
     opened::Opened,
     recording::{Helpers, Recording, RecordingOrder},
     state::JobState,

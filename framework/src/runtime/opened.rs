@@ -32,32 +32,27 @@ impl Opened {
         assembly: &Assembly,
         keeping: &Keeping,
         settings: Checkpoints,
-        (dropped, wait): (&[String], &dyn Fn(Duration)),
+        wait: &dyn Fn(Duration),
     ) -> Result<Self, Error> {
         let job = &state.name;
         let OpenedStore { store, restored, unique } = keeping.open(job)?;
         if let Some(Restored { manifest, .. }) = &restored {
-            let differences = assembly.differences(manifest, dropped);
+            let differences = assembly.differences(manifest);
             if !differences.is_empty() {
                 let (job, checkpoint) = (job.clone(), manifest.id);
                 return Err(Error::Incompatible { job, checkpoint, differences });
             }
         }
         let confirmed = store.confirmed();
-        let begun = Writing::begin(
-            store,
-            settings.keep,
-            restored.as_ref().map(|restored| restored.manifest.id),
-        );
-        let (mut writing, next) =
-            begun.map_err(|source| Error::Store { job: job.clone(), source })?;
-        let from = restored.as_ref().map(|restored| restored.manifest.id);
+        let manifest = restored.as_ref().map(|restored| &restored.manifest);
+        let from = manifest.map(|manifest| manifest.id);
+        let (mut writing, next) = Writing::begin(store, settings.keep, from)
+            .map_err(|source| Error::Store { job: job.clone(), source })?;
         state.begin_checkpoints(keeping.clone(), unique, from);
         let mut committers = assembly.committers();
-        let manifest = restored.as_ref().map(|restored| &restored.manifest);
         let commits = manifest.map_or(&[][..], |manifest| &manifest.commits);
         let open = commits.iter().filter(|commit| Some(commit.checkpoint) > confirmed);
-        if let Some(last) = settle(state, open, (dropped, wait), &mut committers)? {
+        if let Some(last) = settle(state, assembly, open, wait, &mut committers)? {
             writing.carry_out(WriterOrder::Confirm(last));
         }
         Ok(Self { writing, committers, restored, settings, next })
@@ -85,18 +80,19 @@ impl Opened {
 }
 
 /// Commits what the checkpoint holds and nobody has confirmed, and removes what is in none. Gives the last
-/// checkpoint that something was committed of. What a sink has
-/// prepared that is gone, and may be lost, is left as it is.
+/// checkpoint that something was committed of. What a sink has prepared that is gone, and may be lost, is left
+/// as it is.
 fn settle<'a>(
     state: &JobState,
+    assembly: &Assembly,
     commits: impl Iterator<Item = &'a PendingCommit>,
-    (dropped, wait): (&[String], &dyn Fn(Duration)),
+    wait: &dyn Fn(Duration),
     committers: &mut Committers,
 ) -> Result<Option<CheckpointId>, Error> {
     let mut last = None;
     for commit in commits {
         last = last.max(Some(commit.checkpoint));
-        if dropped.contains(&commit.component) && !committers.has(&commit.component) {
+        if assembly.drops(&commit.component) && !committers.has(&commit.component) {
             tracing::warn!(
                 job = state.name,
                 component = commit.component,

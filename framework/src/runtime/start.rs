@@ -4,9 +4,9 @@ use super::actor::post;
 use super::actors::Actors;
 use super::assembly::{Assembly, Making, Settings};
 use super::checkpoints::{CommitThread, Retry, Writer};
-use super::handle::Outcome;
 use super::keeping::Keeping;
 use super::opened::Opened;
+use super::outcome::Outcome;
 use super::recording::{Recording, Threads};
 use super::state::JobState;
 use super::status::JobStatus;
@@ -26,7 +26,6 @@ use std::io;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::mpsc;
-use std::time::Duration;
 use uuid::Uuid;
 
 /// Where the engine's thread says whether the job has started.
@@ -41,8 +40,13 @@ pub(super) struct Start {
     pub(super) arbiters: usize,
     /// Where checkpoints are kept, and how they are taken.
     pub(super) keeping: Option<(Keeping, Checkpoints)>,
-    /// Components whose state may be lost.
-    pub(super) dropped: Vec<String>,
+}
+
+/// A job that is put together, and may run.
+struct Prepared {
+    assembly: Assembly,
+    opened: Option<Opened>,
+    arbiters: Vec<Arbiter>,
 }
 
 /// What machines are made from and by, as long as the job runs.
@@ -51,83 +55,23 @@ type Workshop = Rc<RefCell<(Assembly, Option<Actors>)>>;
 impl Start {
     pub(super) async fn run(mut self, tell: Tell) -> Option<Result<Outcome, Error>> {
         let job = self.state.name.clone();
-        let graph = std::mem::take(&mut self.graph);
-        let (state, settings) = (Arc::clone(&self.state), self.settings.clone());
-        let mut assembly = match catch(|| Assembly::new(graph, state, settings)) {
-            Ok(Ok(assembly)) => assembly,
-            Ok(Err((error, mut graph))) => {
-                graph.take_apart().into_iter().for_each(drop_quietly);
-                drop(tell.send(Err(Error::Assembly { job, cause: Cause::setup(error) })));
-                return None;
-            }
-            Err(panic) => {
-                drop(tell.send(Err(Error::Assembly { job, cause: panic.into() })));
-                return None;
-            }
-        };
-        let keeping = self.keeping.take();
-        let opened = keeping
-            .map(|(keeping, taking)| {
-                let wait = std::thread::park_timeout;
-                let opened = catch(|| {
-                    let dropped = (&*self.dropped, &wait as &dyn Fn(Duration));
-                    Opened::open(&self.state, &assembly, &keeping, taking, dropped)
-                });
-                let job = || job.clone();
-                opened.unwrap_or_else(|p| Err(Error::Assembly { job: job(), cause: p.into() }))
-            })
-            .transpose();
-        let opened = match opened {
-            Ok(opened) => opened,
+        let Prepared { assembly, opened, arbiters } = match self.prepare() {
+            Ok(prepared) => prepared,
             Err(error) => {
-                assembly.take_apart().into_iter().for_each(drop_quietly);
                 drop(tell.send(Err(error)));
-                return None;
-            }
-        };
-        let threads = catch(|| (0..self.arbiters).map(|_| Arbiter::new()).collect());
-        let arbiters: Vec<Arbiter> = match threads {
-            Ok(arbiters) => arbiters,
-            Err(panic) => {
-                drop(tell.send(Err(no_threads("its arbiters", &panic))));
                 return None;
             }
         };
         let (done, concluded) = oneshot::channel();
         let rewinds = opened.is_some();
-        let clock = Arc::clone(&self.settings.clock);
         let run = Uuid::now_v7().to_string();
         let restored = opened.as_ref().and_then(|opened| opened.restored.clone());
         let workshop: Workshop = Rc::new(RefCell::new((assembly, None)));
-        let mut refused = None;
-        let supervisor = JobSupervisor::create(|ctx| {
-            let address = ctx.address();
-            let components: Vec<_> = (0..self.state.components.len())
-                .map(|c| {
-                    let state = Arc::clone(&self.state);
-                    let supervision = ComponentSupervision::new(state, c, self.strategy, rewinds);
-                    let job = address.clone();
-                    ComponentSupervisor::new(c, supervision, Arc::clone(&clock), job).start()
-                })
-                .collect();
-            let shell = Actors::new(arbiters, address.clone(), components.clone());
-            workshop.borrow_mut().1 = Some(shell);
-            let recording =
-                opened.map(|opened| self.recording(opened, &run, &address, &workshop.borrow().0));
-            let recording = recording.transpose().unwrap_or_else(|error| {
-                refused = Some(error);
-                None
-            });
-            let remake = remake(&workshop);
-            let rewinder = recording.map(|recording| Rewinder { recording, components, remake });
-            let state = Arc::clone(&self.state);
-            let supervision = JobSupervision::new(Arc::clone(&state), self.strategy, rewinds);
-            JobSupervisor::new(state, supervision, clock, done, rewinder)
-        });
+        let (supervisor, recorded) = self.supervise(&workshop, arbiters, opened, &run, done);
         // They begin before anything can end them: one that is dropped before it began would begin then,
         // where there is no runtime any more.
         tokio::task::yield_now().await;
-        if let Some(source) = refused {
+        if let Err(source) = recorded {
             self.shut_down(&workshop).await;
             drop(tell.send(Err(Error::Engine { what: "its threads for checkpoints", source })));
             return None;
@@ -160,6 +104,81 @@ impl Start {
             Ok(conclusion) => self.conclude(conclusion),
             Err(oneshot::Canceled) => Err(Error::EngineDied { job }),
         })
+    }
+
+    /// Puts the job together, opens its checkpoints and starts its arbiters.
+    fn prepare(&mut self) -> Result<Prepared, Error> {
+        let job = || self.state.name.clone();
+        let graph = std::mem::take(&mut self.graph);
+        let (state, settings) = (Arc::clone(&self.state), self.settings.clone());
+        let mut assembly = match catch(|| Assembly::new(graph, state, settings)) {
+            Ok(Ok(assembly)) => assembly,
+            Ok(Err((error, mut graph))) => {
+                graph.take_apart().into_iter().for_each(drop_quietly);
+                return Err(Error::Assembly { job: job(), cause: Cause::setup(error) });
+            }
+            Err(panic) => return Err(Error::Assembly { job: job(), cause: panic.into() }),
+        };
+        let keeping = self.keeping.take();
+        let opened = keeping
+            .map(|(keeping, taking)| {
+                let wait = std::thread::park_timeout;
+                let opened =
+                    catch(|| Opened::open(&self.state, &assembly, &keeping, taking, &wait));
+                opened.unwrap_or_else(|p| Err(Error::Assembly { job: job(), cause: p.into() }))
+            })
+            .transpose();
+        let started = opened.and_then(|opened| {
+            let arbiters = catch(|| (0..self.arbiters).map(|_| Arbiter::new()).collect());
+            Ok((opened, arbiters.map_err(|panic| no_threads("its arbiters", &panic))?))
+        });
+        match started {
+            Ok((opened, arbiters)) => Ok(Prepared { assembly, opened, arbiters }),
+            Err(error) => {
+                assembly.take_apart().into_iter().for_each(drop_quietly);
+                Err(error)
+            }
+        }
+    }
+
+    /// Starts the supervisors and, if there are checkpoints, what writes and commits them: says whether that
+    /// could be had.
+    fn supervise(
+        &self,
+        workshop: &Workshop,
+        arbiters: Vec<Arbiter>,
+        opened: Option<Opened>,
+        run: &str,
+        done: oneshot::Sender<Conclusion>,
+    ) -> (Addr<JobSupervisor>, io::Result<()>) {
+        let clock = &self.settings.clock;
+        let rewinds = opened.is_some();
+        let mut recorded = Ok(());
+        let supervisor = JobSupervisor::create(|ctx| {
+            let address = ctx.address();
+            let components: Vec<_> = (0..self.state.components.len())
+                .map(|c| {
+                    let state = Arc::clone(&self.state);
+                    let supervision = ComponentSupervision::new(state, c, self.strategy, rewinds);
+                    let job = address.clone();
+                    ComponentSupervisor::new(c, supervision, Arc::clone(clock), job).start()
+                })
+                .collect();
+            let shell = Actors::new(arbiters, address.clone(), components.clone());
+            workshop.borrow_mut().1 = Some(shell);
+            let recording =
+                opened.map(|opened| self.recording(opened, run, &address, &workshop.borrow().0));
+            let recording = recording.transpose().unwrap_or_else(|error| {
+                recorded = Err(error);
+                None
+            });
+            let remake = remake(workshop);
+            let rewinder = recording.map(|recording| Rewinder { recording, components, remake });
+            let state = Arc::clone(&self.state);
+            let supervision = JobSupervision::new(Arc::clone(&state), self.strategy, rewinds);
+            JobSupervisor::new(state, supervision, Arc::clone(clock), done, rewinder)
+        });
+        (supervisor, recorded)
     }
 
     fn recording(

@@ -113,17 +113,18 @@ pub(super) struct SnapshotPost {
 impl Snapshots for SnapshotPost {
     fn put(&self, snapshot: Snapshot) {
         let Self { at, attempt, .. } = *self;
-        post(&self.job, Taken { at, attempt, snapshot });
+        post(&self.job, InstanceSnapshot { at, attempt, snapshot });
     }
 }
 
-struct Taken {
+/// An instance has saved itself.
+struct InstanceSnapshot {
     at: (usize, usize),
     attempt: Attempt,
     snapshot: Snapshot,
 }
 
-impl Message for Taken {
+impl Message for InstanceSnapshot {
     type Result = ();
 }
 
@@ -296,11 +297,11 @@ impl Actor for JobSupervisor {
     }
 }
 
-impl Handler<Taken> for JobSupervisor {
+impl Handler<InstanceSnapshot> for JobSupervisor {
     type Result = ();
 
-    fn handle(&mut self, message: Taken, ctx: &mut Self::Context) {
-        let Taken { at, attempt, snapshot } = message;
+    fn handle(&mut self, message: InstanceSnapshot, ctx: &mut Self::Context) {
+        let InstanceSnapshot { at, attempt, snapshot } = message;
         let is_current = self.supervision.is_current(at.0, attempt);
         let day = self.clock.time_of_day();
         match &mut self.rewinder {

@@ -26,6 +26,8 @@ use crate::id::CheckpointId;
 ///   instances, which go on writing. It is called in the order of the checkpoints; for handles of all
 ///   instances, also where there are now fewer; and after a restart of the process for all that are not
 ///   known to be committed. So it is called again for what it has committed, and does nothing then.
+/// * [`discard`](Self::discard) removes what a handle names that is never committed, since its events come
+///   again. It is called of that clone, too.
 /// * [`clean_up`](Self::clean_up) removes what was prepared and is in no checkpoint. It is called of a clone
 ///   of the prototype before any instance is set up, when all that the restored checkpoint holds is
 ///   committed: what is then left of this component is of no use. What other components wrote stays.

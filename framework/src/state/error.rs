@@ -20,7 +20,7 @@ use std::fmt;
 #[non_exhaustive]
 pub enum StateError {
     /// serde refuses to write a value.
-    #[error("cannot write the state field `{component}.{field}`")]
+    #[error("cannot write the state field `{component}{}`", dotted(.field))]
     Unwritable {
         /// The component.
         component: String,
@@ -31,7 +31,7 @@ pub enum StateError {
         source: Box<dyn StdError + Send + Sync>,
     },
     /// A field can't be read, or its migration says that it can't.
-    #[error("cannot read the state field `{component}.{field}` of instance {instance}")]
+    #[error("cannot read the state field `{component}{}` of instance {instance}", dotted(.field))]
     Undecodable {
         /// The component.
         component: String,
@@ -89,10 +89,11 @@ pub enum StateError {
     },
     /// The parallelism has changed, and a field fits only that of before.
     #[error(
-        "the state field `{component}.{field}` was saved by {before} instances and can't be given to \
+        "the state field `{component}{}` was saved by {before} instances and can't be given to \
          {now}: keep the parallelism, or say how it is spread: `#[state(by_key)]` for a map whose \
          entries move with their keys, `#[state(replicated)]` for what is the same everywhere, \
-         `#[state(redistribute)]` for a type that implements `Redistribute`"
+         `#[state(redistribute)]` for a type that implements `Redistribute`",
+        dotted(.field)
     )]
     Rescaled {
         /// The component.

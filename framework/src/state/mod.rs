@@ -18,7 +18,7 @@ mod value;
 pub(crate) use crate::shape::Shape;
 pub use error::StateError;
 pub use fields::{FieldReader, FieldWriter, StateField};
-pub(crate) use fields::{compare, shape_of};
+pub(crate) use fields::{WHOLE, compare, shape_of, was_saved};
 pub use keyed::Keyed;
 pub use reading::Reading;
 pub use rescale::{KeyedMap, Redistribute, Rescale, Rescaling};

@@ -22,7 +22,7 @@ pub struct Manifest {
     pub id: CheckpointId,
     /// Why it was taken.
     pub kind: ManifestKind,
-    /// When it was published, in milliseconds since the epoch.
+    /// When the last instance gave its part, in milliseconds since the beginning of 1970.
     pub taken_at: i64,
     /// The run that took it.
     pub run: String,

@@ -11,13 +11,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::error::Error;
 
 /// What is kept beside savepoints.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Retention {
+#[derive(Debug)]
+pub(crate) struct Retention {
     /// How many of the newest checkpoints; never less than one.
-    pub keep: usize,
+    pub(crate) keep: usize,
     /// Checkpoints that are kept in any case, with the segments that were written for them: those that are
     /// in flight and those that they build on, and those of which a commit is not confirmed.
-    pub needed: BTreeSet<CheckpointId>,
+    pub(crate) needed: BTreeSet<CheckpointId>,
 }
 
 /// What is known of a checkpoint that is published.
@@ -78,25 +78,8 @@ pub(crate) fn garbage(
 }
 
 /// Removes what is not kept, a bounded number at a time.
-///
-/// ```
-/// use std::collections::BTreeSet;
-/// use streamwork::{CheckpointStore, MemoryStore, Retention, SegmentId, Sweeper};
-///
-/// let mut store = MemoryStore::new();
-/// let lost = store.reserve(3)?;
-/// for number in 0..3 {
-///     store.put(SegmentId { checkpoint: lost, number }, b"of a checkpoint that came to nothing")?;
-/// }
-/// let retention = Retention { keep: 3, needed: BTreeSet::new() };
-/// let mut sweeper = Sweeper::new(2);
-/// assert!(sweeper.sweep(&mut store, &retention)); // there is more to do
-/// assert!(!sweeper.sweep(&mut store, &retention));
-/// assert!(store.segments()?.is_empty());
-/// # Ok::<(), streamwork::StoreError>(())
-/// ```
-#[derive(Clone, Debug)]
-pub struct Sweeper {
+#[derive(Debug)]
+pub(crate) struct Sweeper {
     budget: usize,
     known: BTreeMap<CheckpointId, Known>,
 }
@@ -110,8 +93,7 @@ impl Default for Sweeper {
 
 impl Sweeper {
     /// One that removes up to `budget` manifests and segments at a time; at least one.
-    #[must_use]
-    pub fn new(budget: usize) -> Self {
+    fn new(budget: usize) -> Self {
         Self { budget: budget.max(1), known: BTreeMap::new() }
     }
 
@@ -119,7 +101,7 @@ impl Sweeper {
     ///
     /// It never fails: what went wrong is logged, and tried again next time. (The store may have to be opened
     /// anew, which its next user is told.) Where a removal was interrupted by a crash, the rest is removed.
-    pub fn sweep(&mut self, store: &mut dyn CheckpointStore, retention: &Retention) -> bool {
+    pub(crate) fn sweep(&mut self, store: &mut dyn CheckpointStore, retention: &Retention) -> bool {
         self.try_sweep(store, retention).unwrap_or_else(|error| {
             let cause = error.source().map(ToString::to_string);
             tracing::warn!(%error, cause, "old checkpoints were not removed; they are next time");

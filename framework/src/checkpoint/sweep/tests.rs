@@ -3,7 +3,6 @@
 use super::*;
 use crate::checkpoint::{ComponentManifest, Part, PartManifest};
 use crate::checkpoint::{Generation, MemoryStore, SegmentRef};
-use crate::state::Shape;
 use proptest::prelude::*;
 
 fn segment(checkpoint: u64, number: u32) -> SegmentId {
@@ -19,25 +18,8 @@ fn manifest(id: u64, kind: ManifestKind, segments: &[SegmentId]) -> Manifest {
     let reference = |id: &SegmentId| SegmentRef { id: *id, bytes: 1, checksum: 0 };
     let part =
         PartManifest { part: Part::Group(0), chain: segments.iter().map(reference).collect() };
-    let component = ComponentManifest {
-        name: "counter".to_owned(),
-        role: "operator".to_owned(),
-        parallelism: 1,
-        fields: Shape::Nothing,
-        keyed: None,
-        parts: vec![part],
-    };
-    Manifest {
-        job: "job".to_owned(),
-        id: CheckpointId(id),
-        kind,
-        taken_at: 0,
-        run: "run".to_owned(),
-        delivery: "exactly-once".to_owned(),
-        key_groups: 128,
-        components: vec![component],
-        commits: Vec::new(),
-    }
+    let component = ComponentManifest { parts: vec![part], ..ComponentManifest::empty("counter") };
+    Manifest { kind, ..Manifest::empty(CheckpointId(id), [component]) }
 }
 
 /// A store in which each checkpoint has a segment of its own and needs the one before, too.

@@ -1,6 +1,7 @@
 //! Logic with the state of keys.
 
 use super::{Finish, Logic};
+use crate::checkpoint::ComponentManifest;
 use crate::component::{Context, Result};
 use crate::emitter::{Emitter, Trial};
 use crate::guard::catch_silently;
@@ -167,7 +168,7 @@ where
         Kept::keyed_of::<O, O::Key, O::State>()
     }
 
-    fn differences(old: &Kept) -> Vec<String> {
+    fn differences(old: &ComponentManifest) -> Vec<String> {
         Kept::keyed_differences::<O, O::Key, O::State>(old)
     }
 

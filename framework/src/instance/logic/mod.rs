@@ -6,7 +6,9 @@ mod two_input;
 pub(crate) use keyed::KeyedLogic;
 pub(crate) use two_input::{KeyedTwoInputLogic, LeftOf, RightOf, Side, TwoInputLogic};
 
-use super::saving::{Kept, Restorer, Saver};
+use super::kept::Kept;
+use super::saving::{Restorer, Saver};
+use crate::checkpoint::ComponentManifest;
 use crate::component::{Context, Result};
 use crate::emitter::Emitter;
 use crate::event::{Event, Nothing};
@@ -27,7 +29,7 @@ pub(crate) trait Logic: Send {
     fn kept() -> Kept;
 
     /// What keeps it from reading what was kept before, in words.
-    fn differences(old: &Kept) -> Vec<String>;
+    fn differences(old: &ComponentManifest) -> Vec<String>;
 
     /// Takes back what a checkpoint holds; called before [`setup`](Self::setup).
     fn restore(&mut self, restorer: &Restorer<'_>) -> Result<()>;
@@ -112,7 +114,7 @@ impl<O: Operator> Logic for OperatorLogic<O> {
         Kept::fields_of::<O>()
     }
 
-    fn differences(old: &Kept) -> Vec<String> {
+    fn differences(old: &ComponentManifest) -> Vec<String> {
         Kept::differences::<O>(old)
     }
 
@@ -177,7 +179,7 @@ impl<S: Sink> Logic for SinkLogic<S> {
         Kept::fields_of::<S>()
     }
 
-    fn differences(old: &Kept) -> Vec<String> {
+    fn differences(old: &ComponentManifest) -> Vec<String> {
         Kept::differences::<S>(old)
     }
 

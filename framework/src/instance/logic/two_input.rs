@@ -2,6 +2,7 @@
 
 use super::keyed::{Keys, Selecting, call};
 use super::{Finish, Logic};
+use crate::checkpoint::ComponentManifest;
 use crate::component::{Context, Result};
 use crate::emitter::Emitter;
 use crate::event::Event;
@@ -94,7 +95,7 @@ impl<O: TwoInput> Logic for TwoInputLogic<O> {
         Kept::fields_of::<O>()
     }
 
-    fn differences(old: &Kept) -> Vec<String> {
+    fn differences(old: &ComponentManifest) -> Vec<String> {
         Kept::differences::<O>(old)
     }
 
@@ -167,7 +168,7 @@ where
         Kept::keyed_of::<O, O::Key, O::State>()
     }
 
-    fn differences(old: &Kept) -> Vec<String> {
+    fn differences(old: &ComponentManifest) -> Vec<String> {
         Kept::keyed_differences::<O, O::Key, O::State>(old)
     }
 

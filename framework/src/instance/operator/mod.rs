@@ -1,30 +1,36 @@
 //! The machine of operators and sinks.
+//!
+//! Here it takes frame after frame. What it does beside that is in files of their own: it builds the component
+//! and fails (`repair`), is saved at barriers (`barriers`), looks at events before they are applied
+//! (`careful`), fires timers (`timers`) and comes to its end (`ending`).
 
+mod barriers;
 mod careful;
+mod ending;
+mod repair;
 mod timers;
 
-use super::failure::{Cause, Failure, UserError};
-use super::logic::{Finish, Logic};
+use super::failure::Cause;
+use super::logic::Logic;
 use super::meter::{Meter, SLICE};
-use super::offences::{Judgement, Watch};
+use super::offences::Watch;
 use super::output::{Outlets, Output};
-use super::saving::{Restorer, Saver};
-use super::{Comeback, Command, Machine, Maker, Report, Seat, failure_is_logged};
+use super::{Command, Machine, Maker, Report, Seat};
 use crate::checkpoint::{Alignment, Barrier};
 use crate::component::{BoxError, Fatal};
 use crate::emitter::{Emitter, Trial};
-use crate::guard::{catch, drop_each, drop_quietly};
-use crate::id::{Attempt, CheckpointId, LinkIndex};
+use crate::guard::catch;
+use crate::id::LinkIndex;
 use crate::link::{Batch, Control, Credit, Frame};
 use crate::time::Moment;
 use crate::watermark::{Advance, Frontier};
 use careful::Examined;
+use ending::discard;
 use std::cell::Cell;
 use std::collections::VecDeque;
 use std::fmt;
 use std::sync::Arc;
 use std::task::{self, Poll, Waker};
-use std::time::Duration;
 use std::vec::Drain;
 use timers::Alarm;
 
@@ -143,117 +149,6 @@ impl<L: Logic> OperatorMachine<L> {
             fired: false,
             seat,
         }
-    }
-
-    /// Builds the component and sets it up. If that fails, says whether it would fail again.
-    fn build(&mut self) -> Result<(), (Cause, bool)> {
-        if let Some(old) = self.logic.take() {
-            drop_quietly(old);
-        }
-        let (maker, seat) = (&mut self.maker, &self.seat);
-        let built = catch(|| {
-            let mut logic = maker(&seat.ctx);
-            let mut progress = (false, None);
-            if let Some(saving) = &seat.saving {
-                let restorer = Restorer::new(saving, seat.seating());
-                let restored = logic.restore(&restorer).and_then(|()| restorer.progress());
-                // It would not come out better another time.
-                progress = restored.map_err(|error| (Cause::restore(error), true))?;
-            }
-            if seat.undoes_failed() {
-                logic.undo_failed();
-            }
-            match logic.setup(&seat.ctx) {
-                Ok(()) => Ok((logic, progress)),
-                Err(error) => {
-                    let fatal = Fatal::is(&*error);
-                    Err((Cause::setup(error), fatal))
-                }
-            }
-        });
-        let (logic, (finished, watermark)) =
-            built.unwrap_or_else(|panic| Err((panic.into(), false)))?;
-        self.logic = Some(logic);
-        if let Some(saving) = &mut self.seat.saving {
-            saving.restored = None;
-            self.watch = self.seat.offences.watch(saving.from);
-            self.finished = finished;
-            self.frontier.begin_at(watermark);
-        }
-        Ok(())
-    }
-
-    fn start(&mut self) {
-        match self.build() {
-            Ok(()) => {
-                self.phase = Phase::Running;
-                self.seat.reports.report(Report::Ready);
-            }
-            // Nothing has worked yet that could work again.
-            Err((cause, fatal)) if fatal || self.seat.attempt == Attempt::FIRST => {
-                self.lose(cause, None);
-            }
-            Err((cause, _)) => self.break_down(cause, None),
-        }
-    }
-
-    fn restart(&mut self) {
-        match self.build() {
-            Ok(()) => {
-                self.phase = Phase::Running;
-                self.seat.counters.restarts.add(1);
-                self.seat.reports.report(Report::Restarted);
-            }
-            Err((cause, true)) => self.lose(cause, None),
-            Err((cause, false)) => self.break_down(cause, None),
-        }
-    }
-
-    fn failure(&self, cause: Cause, event: Option<u64>) -> Failure {
-        Failure { instance: self.seat.ctx.instance.clone(), event, step: None, cause }
-    }
-
-    /// Broken, and to be built anew.
-    fn break_down(&mut self, cause: Cause, event: Option<u64>) {
-        self.phase = Phase::Broken;
-        let failure = self.failure(cause, event);
-        let comeback =
-            if self.seat.saving.is_some() { Comeback::AtCheckpoint } else { Comeback::Fresh };
-        self.seat.reports.report(Report::Broken(failure, comeback));
-    }
-
-    /// The component has failed at an event. It is tried again, if there is a checkpoint to go back to.
-    fn fail_at_event(&mut self, cause: Cause) {
-        let event = Some(self.processed);
-        match self.judge(&cause) {
-            Judgement::Again { known: false } => self.break_down(cause, event),
-            Judgement::Again { known: true } | Judgement::LeaveOut => {
-                self.phase = Phase::Broken;
-                let failure = self.failure(cause, event);
-                self.seat.reports.report(Report::Broken(failure, Comeback::Known));
-            }
-            Judgement::Fail(tries) => {
-                let cause =
-                    UserError::known(format!("{} (tried {tries} times)", careful::text(&cause)));
-                self.lose(Cause::Error(cause), event);
-            }
-        }
-    }
-
-    /// Goes back to the last checkpoint, where there are any; else it is broken for good.
-    fn fail(&mut self, cause: Cause, event: Option<u64>) {
-        if self.seat.saving.is_some() {
-            self.break_down(cause, event);
-        } else {
-            self.lose(cause, event);
-        }
-    }
-
-    /// Broken for good: the job is going to end.
-    fn lose(&mut self, cause: Cause, event: Option<u64>) {
-        self.phase = Phase::Broken;
-        let failure = self.failure(cause, event);
-        self.seat.reports.report(Report::Lost(failure));
     }
 
     /// Goes on with the frame at hand: until it is done, an instance is broken, a link is out of
@@ -425,113 +320,25 @@ impl<L: Logic> OperatorMachine<L> {
         }
     }
 
-    /// Saves the component at the barrier that is due, and passes the barrier on. `Pending` if the component
-    /// has first to write through what it holds.
-    fn save(&mut self, barrier: Barrier, cx: &mut task::Context<'_>) -> Poll<()> {
-        let (Some(saving), Some(logic)) = (&self.seat.saving, &mut self.logic) else {
-            // Nobody asks for it: it only goes through.
-            self.pass(barrier);
-            return Poll::Ready(());
-        };
-        let clock = &self.seat.ctx.clock;
-        let begun = clock.now();
-        if barrier.since != saving.from && self.watch.take().is_some() {
-            self.seat.offences.passed();
-            self.examined = Examined::default();
+    /// Does what it was ordered to. Says whether there is anything to go on with.
+    fn obey(&mut self) -> bool {
+        if self.phase == Phase::Over {
+            return false;
         }
-        let finished = self.finished;
-        let watermark = self.frontier.told();
-        let mut saver = Saver::new(barrier, saving, self.seat.seating());
-        let saved = catch(|| {
-            if !finished {
-                match logic.poll_flush(cx) {
-                    Poll::Ready(Ok(())) => {}
-                    Poll::Ready(Err(error)) => return Poll::Ready(Err(Cause::flush(error))),
-                    Poll::Pending => return Poll::Pending,
-                }
-            }
-            Poll::Ready(logic.save(&mut saver).map_err(Cause::save))
-        });
-        match saved.unwrap_or_else(|panic| Poll::Ready(Err(panic.into()))) {
-            Poll::Pending => return Poll::Pending,
-            Poll::Ready(Err(cause)) => self.fail(cause, None),
-            Poll::Ready(Ok(())) => {
-                let held = self.aligning.map_or(Duration::ZERO, |since| begun.since(since));
-                let took = clock.now().since(begun);
-                match saver.finish(finished, watermark, held, took) {
-                    Ok(snapshot) => {
-                        saving.snapshots.put(snapshot);
-                        self.pass(barrier);
-                    }
-                    Err(error) => self.fail(Cause::save(error), None),
-                }
-            }
+        if self.seat.control.has(Command::Halt) {
+            self.drop_everything();
+            self.seat.reports.report(Report::Ended);
+            return false;
         }
-        Poll::Ready(())
-    }
-
-    /// The checkpoints up to `id` are given up: nobody waits for them any more.
-    fn abort(&mut self, id: CheckpointId) {
-        self.alignment.abort(id);
-        if self.due.is_some_and(|due| due.id <= id) {
-            self.due = None;
+        if let Some(id) = self.seat.control.take_abort() {
+            self.abort(id);
         }
-        if !self.alignment.is_waiting() && self.due.is_none() {
-            self.release_held();
+        match self.phase {
+            Phase::New => self.start(),
+            Phase::Broken if self.seat.control.take(Command::Restart) => self.restart(),
+            _ => {}
         }
-    }
-
-    /// Passes a barrier on, and lets in what was held for it.
-    fn pass(&mut self, barrier: Barrier) {
-        self.due = None;
-        self.output.control(Control::Barrier(barrier));
-        self.release_held();
-    }
-
-    /// What was held goes before what has come since, link by link.
-    fn release_held(&mut self) {
-        self.aligning = None;
-        for input in self.inputs.iter_mut().rev() {
-            while let Some(frame) = input.held.pop_back() {
-                self.inbox.push_front(frame);
-            }
-        }
-    }
-
-    /// All inputs are at their end: a step towards that of the component. `Pending` if it waits for
-    /// something.
-    fn finish(&mut self, cx: &mut task::Context<'_>) -> Poll<()> {
-        if self.finished {
-            // Everything has left, and no closure has failed on it: nothing is finished behind one.
-            self.output.control(Control::End);
-            self.phase = Phase::Finished;
-            return Poll::Ready(());
-        }
-        let Some(logic) = &mut self.logic else { return Poll::Ready(()) };
-        let out = &mut self.output.emitter;
-        let finished = catch(|| {
-            let trial = Trial::begin(out);
-            let finished = logic.poll_finish(trial.out, cx);
-            if !matches!(finished, Poll::Ready(Err(_))) {
-                trial.keep();
-                out.settle();
-            }
-            finished.map_err(Cause::finish)
-        });
-        match finished.unwrap_or_else(|panic| Poll::Ready(Err(panic.into()))) {
-            Poll::Pending => return Poll::Pending,
-            Poll::Ready(Ok(Finish::More)) => {
-                if self.output.emitter.is_full() {
-                    self.output.route();
-                }
-            }
-            Poll::Ready(Ok(Finish::Done)) => {
-                self.finished = true;
-                self.output.route();
-            }
-            Poll::Ready(Err(cause)) => self.fail(cause, None),
-        }
-        Poll::Ready(())
+        true
     }
 
     /// Nothing more to read: what was gathered leaves.
@@ -566,30 +373,6 @@ impl<L: Logic> OperatorMachine<L> {
         self.phase = Phase::Broken;
         self.seat.reports.report(Report::Lost(failure));
         true
-    }
-
-    /// Drops the component, within the time that it has to come to its end.
-    fn dismiss(&mut self) {
-        self.phase = Phase::Over;
-        if let Some(logic) = self.logic.take() {
-            drop_quietly(logic);
-        }
-    }
-
-    fn drop_everything(&mut self) {
-        self.dismiss();
-        let mut discarded = 0;
-        if let Some(current) = self.current.take() {
-            discarded += current.len();
-            drop_each(current.events.into_iter().flat_map(|batch| *batch));
-        }
-        let held = self.inputs.iter_mut().flat_map(|input| std::mem::take(&mut input.held));
-        for frame in std::mem::take(&mut self.inbox).into_iter().chain(held) {
-            discarded += frame.events();
-            discard::<L::In>(frame);
-        }
-        self.seat.counters.discarded.add(discarded as u64);
-        self.output.discard();
     }
 
     fn next_frame(&mut self) -> bool {
@@ -667,33 +450,11 @@ impl Drop for Asking<'_> {
     }
 }
 
-/// Drops a frame with its events, one by one.
-fn discard<T: Send + 'static>(frame: Frame) {
-    let (events, _, credit) = frame.open::<T>();
-    drop_each(events.into_iter().flat_map(|batch| *batch));
-    drop(credit);
-}
-
-/// Logs an event that was lost; what it was lost to is put into words only then.
+/// Logs an event that was lost.
 #[cold]
 fn note(seat: &Seat, event: u64, cause: impl FnOnce() -> Cause) {
     let failed = seat.counters.failed.get();
-    if !failure_is_logged(failed) {
-        drop_quietly(cause);
-        return;
-    }
-    let id = &seat.ctx.instance;
-    let cause = cause();
-    let failure = Failure { instance: id.clone(), event: Some(event), step: None, cause };
-    seat.counters.note_failure(&failure);
-    tracing::warn!(
-        job = &*seat.ctx.job,
-        component = %id.component,
-        instance = id.index,
-        failed,
-        "event lost: {failure}",
-    );
-    drop_quietly(failure);
+    seat.note("event lost", failed, || seat.failure(cause(), Some(event)));
 }
 
 impl<L: Logic> Machine for OperatorMachine<L> {
@@ -720,21 +481,8 @@ impl<L: Logic> Machine for OperatorMachine<L> {
             self.meter.start(now);
         }
         loop {
-            if self.phase == Phase::Over {
+            if !self.obey() {
                 return;
-            }
-            if self.seat.control.has(Command::Halt) {
-                self.drop_everything();
-                self.seat.reports.report(Report::Ended);
-                return;
-            }
-            if let Some(id) = self.seat.control.take_abort() {
-                self.abort(id);
-            }
-            match self.phase {
-                Phase::New => self.start(),
-                Phase::Broken if self.seat.control.take(Command::Restart) => self.restart(),
-                _ => {}
             }
             if self.phase == Phase::Broken {
                 self.release(now, cx.waker());
@@ -751,11 +499,6 @@ impl<L: Logic> Machine for OperatorMachine<L> {
             if let Some(barrier) = self.due
                 && matches!(self.phase, Phase::Running | Phase::Finished)
             {
-                // What a closure behind it fails at is before the barrier.
-                self.output.route();
-                if self.lost_in_step() {
-                    continue;
-                }
                 if self.save(barrier, cx).is_pending() {
                     self.release(now, cx.waker());
                     return;

@@ -1,7 +1,10 @@
 use super::*;
+use crate::checkpoint::ComponentManifest;
 use crate::component::Context;
 use crate::grouping::{Grouping, Shuffle, Targets};
 use crate::id::{Attempt, InstanceId};
+use crate::instance::logic::Finish;
+use crate::instance::saving::{Restorer, Saver};
 use crate::instance::tests::{Inbox, Notes, Wakes, barrier, link_to, seat};
 use crate::instance::{Edge, Fan, Kept, RoutedEdge, Sending};
 use crate::key::KeyGroups;
@@ -25,7 +28,7 @@ impl Logic for Odd {
         unreachable!("nobody takes checkpoints here")
     }
 
-    fn differences(_: &Kept) -> Vec<String> {
+    fn differences(_: &ComponentManifest) -> Vec<String> {
         unreachable!("nobody takes checkpoints here")
     }
 

@@ -3,10 +3,9 @@
 use super::{OperatorMachine, Phase};
 use crate::component::{BoxError, Fatal};
 use crate::emitter::Trial;
-use crate::guard::{catch, drop_quietly};
-use crate::instance::failure::{Cause, Failure};
+use crate::guard::catch;
+use crate::instance::failure::Cause;
 use crate::instance::logic::Logic;
-use crate::instance::{Seat, failure_is_logged};
 use crate::time::Moment;
 use futures::future::BoxFuture;
 use std::task;
@@ -62,7 +61,9 @@ impl<L: Logic> OperatorMachine<L> {
                         broken = Some(Ok(error));
                         break;
                     }
-                    note(&self.seat, error);
+                    let failed = counters.failed_timers.get();
+                    let failure = || self.seat.failure(Cause::error(error), None);
+                    self.seat.note("timer lost", failed, failure);
                 }
                 Err(panic) => {
                     counters.failed_timers.add(1);
@@ -113,26 +114,4 @@ impl<L: Logic> OperatorMachine<L> {
             cx.waker().wake_by_ref();
         }
     }
-}
-
-/// Logs a timer that was lost.
-#[cold]
-fn note(seat: &Seat, error: BoxError) {
-    let failed = seat.counters.failed_timers.get();
-    if !failure_is_logged(failed) {
-        drop_quietly(error);
-        return;
-    }
-    let id = &seat.ctx.instance;
-    let failure =
-        Failure { instance: id.clone(), event: None, step: None, cause: Cause::error(error) };
-    seat.counters.note_failure(&failure);
-    tracing::warn!(
-        job = &*seat.ctx.job,
-        component = %id.component,
-        instance = id.index,
-        failed,
-        "timer lost: {failure}",
-    );
-    drop_quietly(failure);
 }

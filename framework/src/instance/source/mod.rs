@@ -1,6 +1,8 @@
 //! The machine of sources.
 
+mod barriers;
 mod fused;
+mod reader;
 
 pub(crate) use fused::FusedSource;
 
@@ -8,8 +10,7 @@ use super::failure::{Cause, Failure};
 use super::meter::SLICE;
 use super::output::{Outlets, Output};
 use super::pacer::Pacer;
-use super::saving::{Restorer, Saver};
-use super::{Comeback, Command, Machine, Maker, Report, Seat, Trigger, failure_is_logged};
+use super::{Comeback, Command, Machine, Maker, Report, Seat};
 use crate::component::{BoxError, Context, Fatal, Malformed, Result, Split};
 use crate::emitter::Emitter;
 use crate::guard::{Panic, catch, drop_quietly};
@@ -17,11 +18,9 @@ use crate::id::Attempt;
 use crate::link::{Control, Frame};
 use crate::source::{Progress, Source, Splits};
 use crate::time::Moment;
-use futures::Stream;
 use futures::future::BoxFuture;
-use futures::stream;
+use reader::{Item, Reader, SharedTurn, Turn, read};
 use std::fmt;
-use std::pin::Pin;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{self, Poll, Waker};
@@ -35,55 +34,6 @@ pub(crate) fn splits_of(splits: Splits, index: usize, parallelism: usize) -> Vec
             (index..count).step_by(parallelism).map(|index| Split { index, count }).collect()
         }
     }
-}
-
-/// What a reader yields.
-enum Item<S: Source> {
-    /// Set up.
-    Ready(Result<()>),
-    /// One `next` has completed.
-    Step { out: Emitter<S::Out>, outcome: Result<Progress>, position: S::Saved },
-}
-
-type Reader<S> = Pin<Box<dyn Stream<Item = Item<S>> + Send>>;
-
-/// The emitter for the next call and its limit, shared with the reader, which owns the source.
-struct Turn<T> {
-    out: Option<Emitter<T>>,
-    limit: usize,
-}
-
-type SharedTurn<T> = Arc<Mutex<Turn<T>>>;
-
-/// A source with what it needs to be read.
-struct Reading<S: Source> {
-    source: S,
-    ctx: Context,
-    turn: SharedTurn<S::Out>,
-    ready: bool,
-}
-
-/// Reads one split, one `next` for each time that the stream is asked for an item. A pending `next`
-/// stays pending inside, whatever happens outside.
-fn read<S: Source>(source: S, ctx: Context, turn: SharedTurn<S::Out>) -> Reader<S> {
-    // Boxed, since it moves in and out of the future for each item.
-    let reading = Box::new(Reading { source, ctx, turn, ready: false });
-    Box::pin(stream::unfold(reading, |mut reading| async move {
-        if !reading.ready {
-            reading.ready = true;
-            let outcome = reading.source.setup(&reading.ctx).await;
-            return Some((Item::Ready(outcome), reading));
-        }
-        let mut out = {
-            let mut turn = reading.turn.lock().unwrap_or_else(PoisonError::into_inner);
-            let mut out = turn.out.take().unwrap_or_default();
-            out.set_limit(turn.limit);
-            out
-        };
-        let outcome = reading.source.next(&mut out).await;
-        let position = reading.source.save();
-        Some((Item::Step { out, outcome, position }, reading))
-    }))
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -106,6 +56,16 @@ struct SplitReader<S: Source> {
     errors_in_row: u32,
     /// Until when it rests after an error.
     rest: Option<BoxFuture<'static, ()>>,
+}
+
+impl<S: Source> SplitReader<S> {
+    /// Nothing more is read of it.
+    fn end(&mut self) {
+        self.state = State::Ended;
+        if let Some(reader) = self.reader.take() {
+            drop_quietly(reader);
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -181,50 +141,10 @@ impl<S: Source> SourceMachine<S> {
         }
     }
 
-    /// Lets each split begin where the checkpoint has it.
-    fn restore(&mut self) -> Result<()> {
-        let seating = self.seat.seating();
-        let Some(saving) = &mut self.seat.saving else { return Ok(()) };
-        let restorer = Restorer::new(saving, seating);
-        for split in &mut self.splits {
-            let (ended, position) = restorer.split::<S>(split.split.index)?;
-            split.position = position;
-            if ended {
-                split.state = State::Ended;
-            }
-        }
-        saving.restored = None;
-        Ok(())
-    }
-
-    /// Puts a barrier behind what was emitted, and saves how far each split is: after the last `next` that
-    /// has completed. One that is under way goes on.
-    fn send_barrier(&mut self, trigger: Trigger) {
-        let Some(saving) = &self.seat.saving else { return };
-        let clock = &self.seat.ctx.clock;
-        let begun = clock.now();
-        let mut saver = Saver::new(trigger.barrier, saving, self.seat.seating());
-        let splits = &self.splits;
-        let saved = catch(|| {
-            splits.iter().try_for_each(|split| {
-                let ended = split.state == State::Ended;
-                saver.split::<S>(split.split.index, ended, split.position.as_ref())
-            })
-        });
-        match saved.map_err(Cause::from).and_then(|saved| saved.map_err(Cause::save)) {
-            Ok(()) => {
-                saving.snapshots.put(saver.finish_source(clock.now().since(begun)));
-                self.output.control(Control::Barrier(trigger.barrier));
-            }
-            Err(cause) => self.break_all(cause),
-        }
-    }
-
     /// Goes back to the last checkpoint, with everything that it is connected with.
     fn break_all(&mut self, cause: Cause) {
         self.phase = Phase::Broken;
-        let instance = self.seat.ctx.instance.clone();
-        let failure = Failure { instance, event: None, step: None, cause };
+        let failure = self.seat.failure(cause, None);
         self.seat.reports.report(Report::Broken(failure, Comeback::AtCheckpoint));
     }
 
@@ -258,7 +178,7 @@ impl<S: Source> SourceMachine<S> {
         let reading = self.splits[i].state == State::Reading;
         let at_event = reading && matches!(cause, Cause::Panic { .. });
         let event = at_event.then_some(self.seat.counters.emitted.get() + 1);
-        Failure { instance: self.seat.ctx.instance.clone(), event, step: None, cause }
+        self.seat.failure(cause, event)
     }
 
     fn break_down(&mut self, i: usize, cause: Cause) {
@@ -294,8 +214,7 @@ impl<S: Source> SourceMachine<S> {
     /// Is lost without a split that it could be laid to.
     fn lose_to(&mut self, cause: Cause) {
         self.phase = Phase::Lost;
-        let instance = self.seat.ctx.instance.clone();
-        let failure = Failure { instance, event: None, step: None, cause };
+        let failure = self.seat.failure(cause, None);
         self.seat.reports.report(Report::Lost(failure));
     }
 
@@ -392,12 +311,7 @@ impl<S: Source> SourceMachine<S> {
         }
         match outcome {
             Ok(Progress::More) => {}
-            Ok(Progress::End) => {
-                split.state = State::Ended;
-                if let Some(reader) = split.reader.take() {
-                    drop_quietly(reader);
-                }
-            }
+            Ok(Progress::End) => split.end(),
             Err(error) => {
                 self.seat.counters.failed.add(1);
                 if !self.seat.skips_read(&error) {
@@ -424,23 +338,10 @@ impl<S: Source> SourceMachine<S> {
         }
     }
 
+    /// Logs a read that failed.
     fn note(&self, i: usize, error: BoxError) {
         let failed = self.seat.counters.failed.get();
-        if !failure_is_logged(failed) {
-            drop_quietly(error);
-            return;
-        }
-        let failure = self.failure(i, Cause::error(error));
-        self.seat.counters.note_failure(&failure);
-        let id = &self.seat.ctx.instance;
-        tracing::warn!(
-            job = &*self.seat.ctx.job,
-            component = %id.component,
-            instance = id.index,
-            failed,
-            "a read failed: {failure}",
-        );
-        drop_quietly(failure);
+        self.seat.note("a read failed", failed, || self.failure(i, Cause::error(error)));
     }
 
     /// How many events may leave now; `None` if the rate allows none, and an alarm is set.
@@ -483,12 +384,7 @@ impl<S: Source> SourceMachine<S> {
     /// Closes the links; with the end of data before, if the input is at its end. Where there are
     /// checkpoints, the links stay open until the last one is committed.
     fn end(&mut self, end_of_data: bool) {
-        for split in &mut self.splits {
-            split.state = State::Ended;
-            if let Some(reader) = split.reader.take() {
-                drop_quietly(reader);
-            }
-        }
+        self.splits.iter_mut().for_each(SplitReader::end);
         if self.phase == Phase::New {
             self.seat.reports.report(Report::Ready);
         }
@@ -530,6 +426,37 @@ impl<S: Source> SourceMachine<S> {
         open
     }
 
+    /// Does what it was ordered to. Says whether there is anything to go on with.
+    fn obey(&mut self) -> bool {
+        if self.phase == Phase::Over {
+            return false;
+        }
+        if self.seat.control.has(Command::Halt) {
+            self.close();
+            self.seat.reports.report(Report::Ended);
+            return false;
+        }
+        if !std::mem::replace(&mut self.restored, true)
+            && let Err(error) = self.restore()
+        {
+            self.lose_to(Cause::restore(error));
+        }
+        if self.seat.control.take(Command::Restart) {
+            self.rebuild_broken();
+        }
+        if self.seat.control.has(Command::Checkpoint) {
+            self.obey_trigger();
+        }
+        if self.phase == Phase::Exhausted && self.seat.control.has(Command::Close) {
+            self.close_links();
+        }
+        let retirable = matches!(self.phase, Phase::New | Phase::Running | Phase::Lost);
+        if self.seat.control.has(Command::Retire) && retirable {
+            self.end(false);
+        }
+        true
+    }
+
     fn rebuild_broken(&mut self) {
         for i in 0..self.splits.len() {
             if self.splits[i].state == State::Broken
@@ -553,52 +480,14 @@ impl<S: Source> Machine for SourceMachine<S> {
         let mut now = clock.now();
         let slice_ends = now + SLICE;
         loop {
-            if self.phase == Phase::Over {
+            if !self.obey() {
                 return;
-            }
-            if self.seat.control.has(Command::Halt) {
-                self.close();
-                self.seat.reports.report(Report::Ended);
-                return;
-            }
-            if !std::mem::replace(&mut self.restored, true)
-                && let Err(error) = self.restore()
-            {
-                self.lose_to(Cause::restore(error));
-            }
-            if self.seat.control.take(Command::Restart) {
-                self.rebuild_broken();
-            }
-            if matches!(self.phase, Phase::Running | Phase::Exhausted)
-                && self.seat.control.has(Command::Checkpoint)
-            {
-                // What a closure behind it fails at is before the barrier.
-                self.output.route();
-                if self.lost_in_step() {
-                    continue;
-                }
-            }
-            if matches!(self.phase, Phase::Running | Phase::Exhausted)
-                && let Some(trigger) = self.seat.control.take_trigger()
-            {
-                self.send_barrier(trigger);
-                if trigger.is_last && self.phase == Phase::Running {
-                    self.phase = Phase::Exhausted;
-                }
-            }
-            if self.phase == Phase::Exhausted && self.seat.control.has(Command::Close) {
-                self.close_links();
-            }
-            let retirable = matches!(self.phase, Phase::New | Phase::Running | Phase::Lost);
-            if self.seat.control.has(Command::Retire) && retirable {
-                self.end(false);
             }
             let open = matches!(self.phase, Phase::New | Phase::Running);
             let all_ended = self.splits.iter().all(|s| s.state == State::Ended);
             let draining = self.seat.control.has(Command::Drain);
             self.seat.ctx.draining.store(draining, Ordering::SeqCst);
-            let by_itself = S::DRAINS;
-            if open && (all_ended || draining && !by_itself) {
+            if open && (all_ended || draining && !S::DRAINS) {
                 // Nothing is finished behind a failure that what waits in front of a closure brings up.
                 self.output.route();
                 let blocked = self.output.is_blocked(cx.waker());
@@ -649,12 +538,7 @@ impl<S: Source> Machine for SourceMachine<S> {
 
     fn close(&mut self) {
         self.phase = Phase::Over;
-        for split in &mut self.splits {
-            split.state = State::Ended;
-            if let Some(reader) = split.reader.take() {
-                drop_quietly(reader);
-            }
-        }
+        self.splits.iter_mut().for_each(SplitReader::end);
         self.output.discard();
     }
 }

@@ -2,6 +2,7 @@ use super::super::blueprint::{Blueprint, Connection, EdgeBlueprint, Outputs};
 use super::super::graph::Edge;
 use super::*;
 use crate::channel::Channel;
+use crate::checkpoint::ComponentManifest;
 use crate::component::OnError;
 use crate::grouping::Targets;
 use crate::instance::{Kept, Machine, Seat, Sending};
@@ -16,7 +17,7 @@ impl Blueprint for Paper {
         unreachable!("this job is never run")
     }
 
-    fn differences(&self, _: &Kept) -> Vec<String> {
+    fn differences(&self, _: &ComponentManifest) -> Vec<String> {
         unreachable!("this job is never run")
     }
 

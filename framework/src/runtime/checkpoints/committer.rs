@@ -224,36 +224,28 @@ fn work(
     let mut pause = retry.pause;
     let mut tries = 0;
     let mut commits = Vec::new();
-    let mut received = orders.recv().ok();
+    let mut received = orders.recv().map_err(RecvTimeoutError::from);
     loop {
         // A later order has in it what of this one is not confirmed.
         loop {
             match received {
-                Some(CommitOrder::Commit(later)) => {
+                Ok(CommitOrder::Commit(later)) => {
                     (commits, tries, pause) = (later, 0, retry.pause);
                 }
-                Some(CommitOrder::Discard(gone)) => {
+                Ok(CommitOrder::Discard(gone)) => {
                     gone.iter().for_each(|commit| committers.discard(commit));
                 }
-                None => return,
+                // A pause is over: once more.
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => return,
             }
             match orders.try_recv() {
-                Ok(later) => received = Some(later),
+                Ok(later) => received = Ok(later),
                 Err(_) => break,
             }
         }
         done.retain(|commit| commits.contains(commit));
-        let failed = commits.iter().find_map(|commit| {
-            // What is committed may be taken away, and is not looked for again.
-            if closed.load(Ordering::Relaxed) || done.contains(commit) {
-                return None;
-            }
-            let refused = committers.commit(commit).err();
-            if refused.is_none() {
-                done.push(commit.clone());
-            }
-            refused.map(|refused| (commit.clone(), refused))
-        });
+        let failed = commit_open(committers, &commits, &mut done, closed);
         if closed.load(Ordering::Relaxed) {
             return;
         }
@@ -263,14 +255,14 @@ fn work(
                     tell(CommitReport::Committed(last));
                 }
                 commits.clear();
-                orders.recv().ok()
+                orders.recv().map_err(RecvTimeoutError::from)
             }
             Some((commit, Refused { problem, for_good }))
                 if for_good || tries + 1 >= retry.tries =>
             {
                 tell(CommitReport::GaveUp { commit, problem, tries: tries + 1 });
                 commits.clear();
-                orders.recv().ok()
+                orders.recv().map_err(RecvTimeoutError::from)
             }
             Some((commit, Refused { problem, .. })) => {
                 tracing::warn!(
@@ -281,13 +273,28 @@ fn work(
                 tries += 1;
                 let waited = orders.recv_timeout(pause);
                 pause = (pause * 2).min(retry.longest);
-                match waited {
-                    Ok(later) => Some(later),
-                    // Once more.
-                    Err(RecvTimeoutError::Timeout) => Some(CommitOrder::Discard(Vec::new())),
-                    Err(RecvTimeoutError::Disconnected) => None,
-                }
+                waited
             }
         };
     }
+}
+
+/// Commits what is not `done`, in order, until one is refused or nobody waits any more; gives that one.
+fn commit_open(
+    committers: &mut Committers,
+    commits: &[PendingCommit],
+    done: &mut Vec<PendingCommit>,
+    closed: &AtomicBool,
+) -> Option<(PendingCommit, Refused)> {
+    for commit in commits {
+        // What is committed may be taken away, and is not looked for again.
+        if closed.load(Ordering::Relaxed) || done.contains(commit) {
+            continue;
+        }
+        match committers.commit(commit) {
+            Ok(()) => done.push(commit.clone()),
+            Err(refused) => return Some((commit.clone(), refused)),
+        }
+    }
+    None
 }

@@ -4,10 +4,10 @@ use crate::checkpoint::{
     CheckpointStore, Generation, Latest, Manifest, Restored, Retention, Segments, StoreError,
     Sweeper,
 };
+use crate::component::{BoxError, with_causes};
 use crate::guard::catch;
 use crate::id::CheckpointId;
 use std::collections::BTreeSet;
-use std::error::Error;
 use std::fmt;
 use std::io;
 use std::sync::mpsc::{self, RecvTimeoutError, TryRecvError};
@@ -103,14 +103,18 @@ impl Writing {
             }
             WriterOrder::Read { region, checkpoint } => {
                 let read = Restored::read(&*self.store, &Latest::None, Some(checkpoint));
-                let read = read.map_err(|error| line(&error)).and_then(|read| {
+                let read = read.map_err(|error| with_causes(&error)).and_then(|read| {
                     read.map(Box::new).ok_or_else(|| format!("checkpoint {checkpoint} is gone"))
                 });
                 Some(WriterReport::Read { region, read })
             }
             WriterOrder::Confirm(id) => {
                 if let Err(error) = self.store.confirm(id) {
-                    tracing::warn!(checkpoint = id.0, "a commit was not noted: {}", line(&error));
+                    tracing::warn!(
+                        checkpoint = id.0,
+                        "a commit was not noted: {}",
+                        with_causes(&error)
+                    );
                 }
                 None
             }
@@ -125,7 +129,7 @@ impl Writing {
             }
             let put = self.reserve_for(id.checkpoint).and_then(|()| self.store.put(*id, bytes));
             if let Err(error) = put {
-                self.failed = Some(line(&error));
+                self.failed = Some(with_causes(&error));
             }
         }
     }
@@ -134,13 +138,13 @@ impl Writing {
     fn publish(&mut self, manifest: &Manifest) -> Result<(), String> {
         let published = match self.failed.take() {
             Some(problem) => Err(problem),
-            None => self.try_publish(manifest).map_err(|error| line(&*error)),
+            None => self.try_publish(manifest).map_err(|error| with_causes(&*error)),
         };
         let Err(problem) = published else { return Ok(()) };
         if let Err(error) = self.store.reopen() {
             return Err(format!(
                 "{problem}; and the store cannot be opened again: {}",
-                line(&error)
+                with_causes(&error)
             ));
         }
         // The answer may have been lost, and not the checkpoint.
@@ -150,7 +154,7 @@ impl Writing {
         }
     }
 
-    fn try_publish(&mut self, manifest: &Manifest) -> Result<(), Box<dyn Error + Send + Sync>> {
+    fn try_publish(&mut self, manifest: &Manifest) -> Result<(), BoxError> {
         self.reserve_for(manifest.id)?;
         self.store.publish(self.generation, manifest.id, &manifest.encode()?)?;
         // The next one builds upon it.
@@ -173,7 +177,10 @@ impl Writing {
         if self.failed.take().is_some()
             && let Err(error) = self.store.reopen()
         {
-            tracing::warn!("the store of checkpoints cannot be opened again: {}", line(&error));
+            tracing::warn!(
+                "the store of checkpoints cannot be opened again: {}",
+                with_causes(&error)
+            );
         }
     }
 
@@ -184,12 +191,6 @@ impl Writing {
         }
         self.dirty
     }
-}
-
-/// An error with all that it came from, on one line.
-fn line(error: &(dyn Error + 'static)) -> String {
-    let causes = std::iter::successors(error.source(), |cause| (**cause).source());
-    causes.fold(error.to_string(), |text, cause| format!("{text}: {cause}")).replace('\n', " ")
 }
 
 /// A writer on a thread of its own.

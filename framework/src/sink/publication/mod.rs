@@ -21,13 +21,12 @@ mod names;
 pub(super) use commit::Prepared;
 
 use super::not_set_up::NotSetUp;
-use crate::component::{Context, Fatal, Result, is_mark};
+use crate::component::{Context, Fatal, Result, with_causes};
 use crate::id::CheckpointId;
 use draft::Draft;
 use error::PublicationError;
 use link::{make_directory, rename_to_first_free, sync_directory};
 use names::{Names, file_name};
-use std::error::Error;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -208,13 +207,6 @@ impl Drop for Publication {
     fn drop(&mut self) {
         self.abandon();
     }
-}
-
-/// The error with all that it came from, on one line.
-fn with_causes(error: &(dyn Error + 'static)) -> String {
-    let causes = std::iter::successors(error.source(), |cause| (**cause).source());
-    let causes = causes.filter(|cause| !is_mark(*cause));
-    causes.fold(error.to_string(), |text, cause| format!("{text}: {cause}"))
 }
 
 impl Clone for Publication {

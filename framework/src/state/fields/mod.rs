@@ -155,8 +155,16 @@ pub(crate) fn compare(old: &Shape, fields: &[StateField]) -> Result<(), Vec<Diff
     if found.is_empty() { Ok(()) } else { Err(found) }
 }
 
+/// Whether a field was saved, or the state that is no set of fields.
+pub(crate) fn was_saved(old: &Shape, name: &str) -> bool {
+    match name {
+        WHOLE => *old != Shape::Nothing,
+        _ => saved(old).is_some_and(|fields| fields.iter().any(|field| field.name == name)),
+    }
+}
+
 /// How a blob begins: the number of its format.
 const FORMAT: u8 = 1;
 
 /// The name of state that is no set of fields.
-const WHOLE: &str = "";
+pub(crate) const WHOLE: &str = "";

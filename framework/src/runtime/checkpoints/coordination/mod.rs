@@ -332,11 +332,7 @@ impl Coordination {
                 // What was confirmed or left out meanwhile stays that.
                 self.unconfirmed.extend(flight.publishing.into_iter().flatten());
                 self.completed = Some(manifest.into());
-                if self.unconfirmed.is_empty() {
-                    self.close_if_committed();
-                } else {
-                    self.orders.push_back(Order::Commit(self.unconfirmed.clone()));
-                }
+                self.commit_or_close();
             }
             Err(problem) => self.on_failed(flight, &problem, now),
         }
@@ -344,17 +340,12 @@ impl Coordination {
         self.begin_if_wanted(now);
     }
 
-    /// A sink has given up to commit this, and it is left out by policy.
-    /// Says whether it was not before.
+    /// A sink has given up to commit this, and it is left out by policy. Says whether it was not before.
     pub(crate) fn on_left_out(&mut self, commit: &PendingCommit) -> bool {
         let before = self.unconfirmed.len();
         self.unconfirmed.retain(|other| other != commit);
         let is_news = self.unconfirmed.len() < before;
-        if self.unconfirmed.is_empty() {
-            self.close_if_committed();
-        } else {
-            self.orders.push_back(Order::Commit(self.unconfirmed.clone()));
-        }
+        self.commit_or_close();
         is_news
     }
 
@@ -363,6 +354,15 @@ impl Coordination {
         self.unconfirmed.retain(|commit| commit.checkpoint > id);
         self.orders.push_back(Order::Confirm(id));
         self.close_if_committed();
+    }
+
+    /// Has what is not confirmed committed; if there is nothing, the job may come to its end.
+    fn commit_or_close(&mut self) {
+        if self.unconfirmed.is_empty() {
+            self.close_if_committed();
+        } else {
+            self.orders.push_back(Order::Commit(self.unconfirmed.clone()));
+        }
     }
 
     fn close_if_committed(&mut self) {
