@@ -1,5 +1,8 @@
 //! An event that a component always fails at: tried three times, then the job fails or goes on without it.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::task::{Context as TaskContext, Poll};
 use std::time::Duration;
 use streamwork::prelude::*;
 use streamwork::testing::Scheduler;
@@ -94,4 +97,50 @@ fn without_checkpoints_it_goes_to_the_dead_letters_at_once() {
     assert_eq!(letters.len(), 1);
     assert_eq!((letters[0].event::<u64>().unwrap(), letters[0].tries), (42, 1));
     assert_eq!((outcome.failed(), outcome.component("picky").unwrap().dead), (1, 1));
+}
+
+/// Takes no 7 as the eleventh. It often has no room, and each time before other events.
+#[derive(Component, Clone, Default)]
+struct Hesitant {
+    #[state]
+    taken: Vec<u64>,
+    asked: Arc<AtomicU64>,
+}
+
+impl Sink for Hesitant {
+    type In = u64;
+
+    fn poll_ready(&mut self, cx: &mut TaskContext<'_>) -> Poll<Result<()>> {
+        let asked = self.asked.fetch_add(1, Ordering::Relaxed);
+        if asked.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 62 > 0 {
+            cx.waker().wake_by_ref();
+            return Poll::Pending;
+        }
+        Poll::Ready(Ok(()))
+    }
+
+    fn write(&mut self, n: u64) -> Result<()> {
+        if (n, self.taken.len()) == (7, 10) {
+            return Err("no 7 here".into());
+        }
+        self.taken.push(n);
+        Ok(())
+    }
+}
+
+#[test]
+fn among_others_of_its_kind_it_alone_is_left_out_by_a_sink_that_waits() {
+    for seed in 0..30 {
+        let dead = Collect::new();
+        let job = Job::new("hesitant").delivery(exactly_once());
+        let numbers: Vec<u64> = (0..60).map(|n| 7 + n % 2).collect();
+        let sink = job.source(FromIter::new(numbers.clone())).sink(Hesitant::default());
+        let sink = sink.on_error(OnError::DeadLetter).may_repeat();
+        sink.dead_letters().sink(dead.clone()).named("dead");
+        let outcome = Scheduler::seeded(seed).run(job).unwrap();
+        let state = outcome.saved_state().unwrap().unwrap();
+        let taken = state.instances::<Hesitant>("hesitant").unwrap().remove(0).0;
+        assert_eq!(taken, [&numbers[..10], &numbers[11..]].concat(), "seed {seed}");
+        assert_eq!(dead.len(), 1, "seed {seed}");
+    }
 }

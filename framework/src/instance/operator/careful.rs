@@ -14,6 +14,8 @@ use crate::key::key_hash;
 /// What was seen of the event at hand.
 #[derive(Debug, Default)]
 pub(super) struct Examined {
+    /// How many were processed before it.
+    after: Option<u64>,
     encoded: Option<Vec<u8>>,
     /// Its content, and the how-manieth with this content it is, if that is counted.
     content: Option<(u64, Option<u64>)>,
@@ -33,10 +35,15 @@ impl<L: Logic> OperatorMachine<L> {
     pub(super) fn examine(&mut self) -> bool {
         let batch = self.current.as_mut().and_then(|current| current.events.as_mut());
         let Some(event) = batch.as_ref().and_then(|batch| batch.first()) else { return false };
+        if self.examined.after == Some(self.processed) {
+            // There was no room for it then: it is not another one with this content.
+            return false;
+        }
         let encoded = catch(|| event.encoded()).ok().flatten();
         let content = encoded.as_ref().map(|bytes| key_hash(bytes.as_slice()));
         let occurrence = content.and_then(|content| self.watch.as_mut()?.count(content));
-        self.examined = Examined { encoded, content: content.map(|c| (c, occurrence)) };
+        let after = Some(self.processed);
+        self.examined = Examined { after, encoded, content: content.map(|c| (c, occurrence)) };
         let (Some(content), Some(occurrence)) = (content, occurrence) else { return false };
         let Some((cause, tries)) = self.seat.offences.left_out(content, occurrence) else {
             return false;
