@@ -6,7 +6,7 @@ use std::task::{Context as TaskContext, Poll};
 use std::time::Duration;
 use streamwork::prelude::*;
 use streamwork::testing::Scheduler;
-use streamwork::{DeadLetter, Error};
+use streamwork::{All, DeadLetter, Error};
 
 /// Passes numbers on, and counts them; 42 is too much for it.
 #[derive(Component, Clone, Default)]
@@ -142,5 +142,62 @@ fn among_others_of_its_kind_it_alone_is_left_out_by_a_sink_that_waits() {
         let taken = state.instances::<Hesitant>("hesitant").unwrap().remove(0).0;
         assert_eq!(taken, [&numbers[..10], &numbers[11..]].concat(), "seed {seed}");
         assert_eq!(dead.len(), 1, "seed {seed}");
+    }
+}
+
+/// Passes on what comes from the left and from the right, and says which instance it is. The first one can do
+/// nothing with threes from the left.
+#[derive(Component, Clone, Default)]
+struct Lopsided {
+    index: usize,
+}
+
+impl TwoInput for Lopsided {
+    type Left = u64;
+    type Right = u64;
+    type Out = (usize, bool, u64);
+
+    fn setup(&mut self, ctx: &Context) -> Result<()> {
+        self.index = ctx.index();
+        Ok(())
+    }
+
+    fn apply_left(&mut self, n: u64, out: &mut Emitter<Self::Out>) -> Result<()> {
+        out.emit((self.index, true, n));
+        if (self.index, n) == (0, 3) { Err("no threes".into()) } else { Ok(()) }
+    }
+
+    fn apply_right(&mut self, n: u64, out: &mut Emitter<Self::Out>) -> Result<()> {
+        out.emit((self.index, false, n));
+        Ok(())
+    }
+}
+
+#[test]
+fn with_two_inputs_it_is_left_out_of_its_own_and_of_no_other_instance() {
+    for seed in 0..30 {
+        let (got, dead) = (Collect::new(), Collect::<DeadLetter>::new());
+        let exact = seed % 3 > 0;
+        let delivery = if exact { exactly_once() } else { Delivery::at_most_once() };
+        let job = Job::new("lopsided").delivery(delivery);
+        let numbers = || FromIter::new((0..20_u64).map(|n| n % 5));
+        let (left, right) = (job.source(numbers()), job.source(numbers()).named("right"));
+        let both = left.group(All).connect(right.group(All)).apply(Lopsided::default());
+        let both = both.parallelism(2).on_error(OnError::DeadLetter);
+        both.dead_letters().sink(dead.clone()).named("dead");
+        both.sink(got.clone());
+        Scheduler::seeded(seed).run(job).unwrap();
+        let mut seen = got.take();
+        seen.sort();
+        let all = [0, 1].into_iter().flat_map(|index| [(index, false), (index, true)]);
+        let all = all.flat_map(|(index, side)| (0..20).map(move |n| (index, side, n / 4)));
+        let expected: Vec<_> = all.filter(|event| *event != (0, true, 3)).collect();
+        assert_eq!(seen, expected, "seed {seed}");
+        let letters = dead
+            .take()
+            .into_iter()
+            .map(|letter| (letter.instance, letter.event::<u64>().unwrap(), letter.tries));
+        let letter = (0, 3, if exact { 3 } else { 1 });
+        assert_eq!(letters.collect::<Vec<_>>(), [letter; 4], "seed {seed}");
     }
 }

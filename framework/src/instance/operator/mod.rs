@@ -176,7 +176,7 @@ impl<L: Logic> OperatorMachine<L> {
         self.logic = Some(logic);
         if let Some(saving) = &mut self.seat.saving {
             saving.restored = None;
-            self.watch = self.seat.offences.watch(saving.from);
+            self.watch = self.seat.offences.watch(saving.from, self.seat.ctx.index());
             self.finished = finished;
             self.frontier.begin_at(watermark);
         }
