@@ -75,6 +75,34 @@ fn with_checkpoints_it_is_left_out_after_three_tries_and_nothing_else_is_lost() 
     }
 }
 
+/// Can do nothing with every third number.
+#[derive(Component, Clone)]
+struct NoThirds;
+
+impl Operator for NoThirds {
+    type In = u64;
+    type Out = u64;
+
+    fn apply(&mut self, n: u64, out: &mut Emitter<u64>) -> Result<()> {
+        out.emit(n);
+        if n.is_multiple_of(3) { Err("a third".into()) } else { Ok(()) }
+    }
+}
+
+#[test]
+fn however_many_there_are_they_use_up_no_restarts() {
+    for seed in 0..10 {
+        let (got, dead) = (Collect::new(), Collect::new());
+        let job = Job::new("thirds").delivery(exactly_once());
+        let stage = job.source(FromIter::new(0..60_u64)).apply(NoThirds).parallelism(2);
+        let stage = stage.on_error(OnError::DeadLetter);
+        stage.dead_letters().sink(dead.clone()).named("dead");
+        stage.sink(got.clone());
+        Scheduler::seeded(seed).run(job).unwrap();
+        assert_eq!((got.len(), dead.len()), (40, 20), "seed {seed}");
+    }
+}
+
 #[test]
 fn with_checkpoints_the_job_fails_with_it_after_three_tries_by_default() {
     for on_error in [None, Some(OnError::Fail)] {

@@ -108,14 +108,10 @@ impl Offences {
                 offence
             }
             None => {
-                // Perhaps it is the same event, which has come to another instance this time.
-                let nth = |place: Option<Place>| place.map(|place| place.nth);
-                let is_like = |o: &Offence| o.content == content && nth(o.place) == nth(place);
-                let known = first || record.offences.iter().any(is_like);
                 let (tries, cause) = (if first { 2 } else { 1 }, cause.to_owned());
                 let offence = Offence { content, place, tries, cause, left_out: false };
                 record.offences.push(offence);
-                return Judgement::Again { known };
+                return Judgement::Again { known: first };
             }
         };
         match on_error {
