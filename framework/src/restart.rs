@@ -71,6 +71,12 @@ impl Budget {
         self.row = (self.row + 1).min(31);
         Decision::RestartAfter(pause.min(strategy.longest_pause))
     }
+
+    /// The last restart is not to count.
+    pub(crate) fn give_back(&mut self) {
+        self.spent.pop_back();
+        self.row = self.row.saturating_sub(1);
+    }
 }
 
 #[cfg(test)]

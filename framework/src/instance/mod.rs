@@ -89,6 +89,8 @@ pub(crate) enum Comeback {
     AtCheckpoint,
     /// As that, since it has failed at an event that it is known to fail at, and that is left out in the end.
     Known,
+    /// As that, and now the event is left out.
+    LeavesOut,
 }
 
 impl fmt::Display for Comeback {
@@ -96,7 +98,7 @@ impl fmt::Display for Comeback {
         f.write_str(match self {
             Self::Fresh => "fresh",
             Self::AtPosition => "at its position",
-            Self::AtCheckpoint | Self::Known => "at the last checkpoint",
+            Self::AtCheckpoint | Self::Known | Self::LeavesOut => "at the last checkpoint",
         })
     }
 }

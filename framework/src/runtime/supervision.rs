@@ -32,8 +32,7 @@ pub(crate) enum News {
     /// One has come back after a failure.
     Restarted,
     /// One has failed: what it is connected with goes back to the last checkpoint.
-    /// `known`: at an event that is left out in the end, so that it does not count as a restart.
-    Broken { failure: Failure, known: bool },
+    Broken(Failure, Comeback),
     /// All instances of a source are at the end of their data.
     Exhausted,
     /// An instance is lost, and the job with it.
@@ -129,7 +128,7 @@ impl ComponentSupervision {
             }
             Report::Broken(failure, comeback) if self.rewinds => {
                 view.set_failure(InstanceState::Restarting, failure.cause.to_string());
-                Verdict::Tell(News::Broken { failure, known: comeback == Comeback::Known })
+                Verdict::Tell(News::Broken(failure, comeback))
             }
             Report::Broken(failure, comeback) => {
                 match self.instances[instance].budget.spend(&self.strategy, now) {
@@ -330,7 +329,7 @@ impl JobSupervision {
                 self.on_set_up(component);
             }
             News::Restarted => {}
-            News::Broken { failure, known } => self.on_broken(component, failure, known, now),
+            News::Broken(failure, comeback) => self.on_broken(component, failure, comeback, now),
             News::Exhausted => {
                 standing.exhausted = true;
                 if self.of_role(true).all(|(_, source)| source.exhausted) {
@@ -360,7 +359,7 @@ impl JobSupervision {
     }
 
     /// Something in a region has failed. All of it is one failure, until the region has gone back.
-    fn on_broken(&mut self, component: usize, failure: Failure, known: bool, now: Moment) {
+    fn on_broken(&mut self, component: usize, failure: Failure, comeback: Comeback, now: Moment) {
         if !self.state.status().is_running() && self.state.status() != JobStatus::Stopping {
             return;
         }
@@ -369,9 +368,14 @@ impl JobSupervision {
         if *phase == RegionPhase::Failed {
             return;
         }
-        let decision = match known {
-            true => Decision::RestartAfter(self.strategy.pause),
-            false => budget.spend(&self.strategy, now),
+        let decision = match comeback {
+            Comeback::Known => Decision::RestartAfter(self.strategy.pause),
+            Comeback::LeavesOut => {
+                // Nor does the first try count, when it was not known yet that this is such an event.
+                budget.give_back();
+                Decision::RestartAfter(self.strategy.pause)
+            }
+            _ => budget.spend(&self.strategy, now),
         };
         match decision {
             Decision::GiveUp => self.fail(component, failure, true),

@@ -252,7 +252,8 @@ impl<S: Default + State> Keyed<S> {
     /// Calls `use_it`; where that fails, what it has done to the state and to the timers is undone. That
     /// costs a copy, encoded as for a checkpoint.
     pub(crate) fn attempt(&mut self, use_it: impl FnOnce(&mut Self) -> Result<()>) -> Result<()> {
-        let copy = if self.is_new() { None } else { Some(rmp_serde::to_vec_named(&self.value)?) };
+        let copy = (!self.is_new()).then(|| rmp_serde::to_vec_named(&self.value));
+        let copy = copy.transpose().map_err(Fatal::new)?;
         let result = use_it(self);
         if result.is_err() {
             *self = match copy {

@@ -38,6 +38,13 @@ impl<L: Event, R: Event> Event for Side<L, R> {
             Self::Right(event) => event.time(),
         }
     }
+
+    fn encoded(&self) -> Option<Vec<u8>> {
+        match self {
+            Self::Left(event) => event.encoded(),
+            Self::Right(event) => event.encoded(),
+        }
+    }
 }
 
 /// The grouping of the left stream, once its events travel as [`Side`]s.

@@ -1,22 +1,24 @@
 //! Events that are looked at before they are applied: so that one which the component fails at is known
 //! when it comes again, and can be kept.
 
-use super::{OperatorMachine, note};
+use super::{Current, OperatorMachine, note};
 use crate::channel::DEAD_LETTERS;
 use crate::component::OnError;
 use crate::event::{DeadLetter, Event};
 use crate::guard::{catch, drop_quietly};
 use crate::instance::failure::{Cause, UserError};
 use crate::instance::logic::Logic;
-use crate::instance::offences::Judgement;
+use crate::instance::offences::{Judgement, Place};
 use crate::key::key_hash;
 
 /// What was seen of the event at hand.
 #[derive(Debug, Default)]
 pub(super) struct Examined {
+    /// How many were processed before it.
+    after: Option<u64>,
     encoded: Option<Vec<u8>>,
-    /// Its content, and the how-manieth with this content it is, if that is counted.
-    content: Option<(u64, Option<u64>)>,
+    /// Its content, and which with this content it is, if that is counted.
+    content: Option<(u64, Option<Place>)>,
 }
 
 impl<L: Logic> OperatorMachine<L> {
@@ -31,14 +33,20 @@ impl<L: Logic> OperatorMachine<L> {
 
     /// Looks at the next event. Says whether it was one to be left out, which is done then.
     pub(super) fn examine(&mut self) -> bool {
-        let batch = self.current.as_mut().and_then(|current| current.events.as_mut());
+        let Some(Current { link, events: batch, .. }) = &mut self.current else { return false };
         let Some(event) = batch.as_ref().and_then(|batch| batch.first()) else { return false };
+        if self.examined.after == Some(self.processed) {
+            // There was no room for it then: it is not another one with this content.
+            return false;
+        }
         let encoded = catch(|| event.encoded()).ok().flatten();
-        let content = encoded.as_ref().map(|bytes| key_hash(bytes.as_slice()));
-        let occurrence = content.and_then(|content| self.watch.as_mut()?.count(content));
-        self.examined = Examined { encoded, content: content.map(|c| (c, occurrence)) };
-        let (Some(content), Some(occurrence)) = (content, occurrence) else { return false };
-        let Some((cause, tries)) = self.seat.offences.left_out(content, occurrence) else {
+        let stream = self.seat.stream_of[link.as_usize()] as u64;
+        let content = encoded.as_ref().map(|bytes| key_hash(&(stream, bytes.as_slice())));
+        let place = content.and_then(|content| self.watch.as_mut()?.count(content));
+        let after = Some(self.processed);
+        self.examined = Examined { after, encoded, content: content.map(|c| (c, place)) };
+        let (Some(content), Some(place)) = (content, place) else { return false };
+        let Some((cause, tries)) = self.seat.offences.left_out(content, place) else {
             return false;
         };
         if let Some(batch) = batch {

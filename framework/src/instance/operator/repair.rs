@@ -42,7 +42,7 @@ impl<L: Logic> OperatorMachine<L> {
         self.logic = Some(logic);
         if let Some(saving) = &mut self.seat.saving {
             saving.restored = None;
-            self.watch = self.seat.offences.watch(saving.from);
+            self.watch = self.seat.offences.watch(saving.from, self.seat.ctx.index());
             self.finished = finished;
             self.frontier.begin_at(watermark);
         }
@@ -77,10 +77,14 @@ impl<L: Logic> OperatorMachine<L> {
 
     /// Broken, and to be built anew.
     pub(super) fn break_down(&mut self, cause: Cause, event: Option<u64>) {
-        self.phase = Phase::Broken;
-        let failure = self.seat.failure(cause, event);
         let comeback =
             if self.seat.saving.is_some() { Comeback::AtCheckpoint } else { Comeback::Fresh };
+        self.come_back(comeback, cause, event);
+    }
+
+    fn come_back(&mut self, comeback: Comeback, cause: Cause, event: Option<u64>) {
+        self.phase = Phase::Broken;
+        let failure = self.seat.failure(cause, event);
         self.seat.reports.report(Report::Broken(failure, comeback));
     }
 
@@ -89,11 +93,8 @@ impl<L: Logic> OperatorMachine<L> {
         let event = Some(self.processed);
         match self.judge(&cause) {
             Judgement::Again { known: false } => self.break_down(cause, event),
-            Judgement::Again { known: true } | Judgement::LeaveOut => {
-                self.phase = Phase::Broken;
-                let failure = self.seat.failure(cause, event);
-                self.seat.reports.report(Report::Broken(failure, Comeback::Known));
-            }
+            Judgement::Again { known: true } => self.come_back(Comeback::Known, cause, event),
+            Judgement::LeaveOut => self.come_back(Comeback::LeavesOut, cause, event),
             Judgement::Fail(tries) => {
                 let cause =
                     UserError::known(format!("{} (tried {tries} times)", careful::text(&cause)));
