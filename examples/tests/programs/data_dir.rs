@@ -98,3 +98,41 @@ fn a_job_that_was_stopped_goes_on() {
     assert_eq!(end.has_code(0).stdout, totals);
     assert!(crate::usage::verdicts(output.path()) == expected);
 }
+
+/// Stopped in the middle of a file, a job does not go on with anything else.
+#[cfg(unix)]
+#[test]
+fn another_input_is_refused() {
+    let (text, ..) = payments(4_000);
+    let input = TempFile::new("first-input", &text);
+    let kept = TempDir::new("other-input");
+    let durable = ["--delivery", "exactly-once", "--data-dir", kept.path()];
+    let first = ["--input", input.path(), "--rate", "400"];
+    let program = Program::start(SYSTEM_USAGE, &[&durable[..], &first].concat());
+    program.logs("a read failed");
+    program.signal("TERM");
+    program.end().has_code(0).has_end_line(&["status=stopped"]);
+
+    // Nowhere in it does a line begin but at its beginning.
+    let other = TempFile::new("other-input", &"1".repeat(100_000));
+    let short = TempFile::new("short-input", "1,1\n");
+    for (other, parts) in [
+        (&["--events", "9"], ["a simulated input", "it was a file", "--fresh"]),
+        (&["--input", other.path()], [other.path(), "no line begins there", "begin anew"]),
+        (&["--input", short.path()], [short.path(), "it has only 4", "begin anew"]),
+    ] {
+        let end = run(SYSTEM_USAGE, &[&durable[..], other].concat(), "");
+        end.has_code(1).has_error(&parts);
+        assert_eq!(end.stdout, "");
+    }
+    run(SYSTEM_USAGE, &[&durable[..], &["--input", input.path()]].concat(), "").has_code(0);
+}
+
+#[test]
+fn an_output_that_is_no_directory_is_named() {
+    let (input, output) =
+        (TempFile::new("no-output-lines", "1,1\n"), TempFile::new("no-output", ""));
+    let kept = TempDir::new("no-output-kept");
+    let end = usage(input.path(), kept.path(), &["--output", output.path()]);
+    end.has_code(1).has_error(&["usage writer", "cannot make the directory", output.path()]);
+}
