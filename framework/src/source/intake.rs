@@ -164,11 +164,13 @@ impl Intake {
     }
 
     /// Whether a later program finds at a position what was there. A file is, as long as it is one: what
-    /// came through a pipe is gone.
+    /// came through a pipe is gone. What can't be read at all is told when it is opened.
     pub(super) fn replays(&self) -> bool {
         match &self.place {
             Place::One(Input::Stdin) => false,
-            Place::One(Input::File(path)) => path.metadata().map_or(true, |found| found.is_file()),
+            Place::One(Input::File(path)) => {
+                path.metadata().map_or(true, |found| found.is_file() || found.is_dir())
+            }
             Place::Directory { .. } => true,
         }
     }
