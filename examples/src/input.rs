@@ -233,6 +233,23 @@ pub enum InputLines {
     File(Box<Lines>),
     /// Made up.
     Simulated(Simulation),
+    /// One that is to go on where an input of another kind was left, which it can't.
+    Other {
+        /// The one that is there.
+        now: Box<Self>,
+        /// The one that was left.
+        before: InputPosition,
+    },
+}
+
+/// An input that can't go on where another one was left.
+#[derive(Debug, thiserror::Error)]
+#[error(
+    "cannot go on with {now}: before it was {before}; name the input of before, or begin anew with --fresh"
+)]
+struct OtherInput {
+    now: &'static str,
+    before: &'static str,
 }
 
 /// How far an input has been read.
@@ -246,6 +263,17 @@ pub enum InputPosition {
     Simulated(<Simulation as Component>::Saved),
 }
 
+impl InputPosition {
+    /// What it is a position of.
+    fn input(&self) -> &'static str {
+        match self {
+            Self::Tcp => "a TCP peer",
+            Self::File(_) => "a file",
+            Self::Simulated(_) => "a simulated input",
+        }
+    }
+}
+
 impl Component for InputLines {
     type Saved = InputPosition;
 
@@ -254,6 +282,7 @@ impl Component for InputLines {
             Self::Tcp(lines) => lines.name(),
             Self::File(lines) => lines.name(),
             Self::Simulated(lines) => lines.name(),
+            Self::Other { now, .. } => now.name(),
         }
     }
 
@@ -262,6 +291,7 @@ impl Component for InputLines {
             Self::Tcp(_) => InputPosition::Tcp,
             Self::File(lines) => InputPosition::File(lines.save()),
             Self::Simulated(lines) => InputPosition::Simulated(lines.save()),
+            Self::Other { before, .. } => before.clone(),
         }
     }
 
@@ -269,8 +299,9 @@ impl Component for InputLines {
         match (self, saved) {
             (Self::File(lines), InputPosition::File(saved)) => lines.load(saved),
             (Self::Simulated(lines), InputPosition::Simulated(saved)) => lines.load(saved),
-            // A peer has none, and that of another kind of input says nothing of this one.
-            _ => {}
+            // A peer has none.
+            (Self::Tcp(_), InputPosition::Tcp) => {}
+            (this, before) => *this = Self::Other { now: Box::new(this.clone()), before },
         }
     }
 }
@@ -286,6 +317,7 @@ impl Source for InputLines {
             Self::Tcp(lines) => lines.replays(),
             Self::File(lines) => lines.replays(),
             Self::Simulated(lines) => lines.replays(),
+            Self::Other { now, .. } => now.replays(),
         }
     }
 
@@ -294,6 +326,7 @@ impl Source for InputLines {
             Self::Tcp(lines) => lines.splits(),
             Self::File(lines) => lines.splits(),
             Self::Simulated(lines) => lines.splits(),
+            Self::Other { now, .. } => now.splits(),
         }
     }
 
@@ -302,6 +335,10 @@ impl Source for InputLines {
             Self::Tcp(lines) => lines.setup(ctx).await,
             Self::File(lines) => lines.setup(ctx).await,
             Self::Simulated(lines) => lines.setup(ctx).await,
+            Self::Other { now, before } => {
+                let (now, before) = (now.save().input(), before.input());
+                Err(Fatal::new(OtherInput { now, before }).into())
+            }
         }
     }
 
@@ -310,6 +347,8 @@ impl Source for InputLines {
             Self::Tcp(lines) => lines.next(out).await,
             Self::File(lines) => lines.next(out).await,
             Self::Simulated(lines) => lines.next(out).await,
+            // It was refused when it was set up.
+            Self::Other { .. } => Ok(Progress::End),
         }
     }
 }

@@ -188,9 +188,35 @@ fn a_directory_that_is_none_or_in_use_is_an_error() {
     let (code, _, err) = run(&missing, &["list"]);
     assert_eq!(code, 1);
     assert_eq!(err, format!("error: {missing:?} is no directory: give the job one of its own\n"));
+    let empty = temp.file("empty");
+    fs::create_dir(&empty).unwrap();
+    let (code, _, err) = run(&empty, &["list"]);
+    assert_eq!(code, 1);
+    assert_eq!(
+        err,
+        format!("error: {empty:?} is no data directory: no job has kept checkpoints in it\n")
+    );
     let _job = DataDir::open(temp.file("data"), "vehicle-count", false).unwrap();
     let (code, _, err) = run(&temp.file("data"), &["list"]);
     assert!(code == 1 && err.contains("is in use"), "{err}");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn an_output_that_cannot_be_written_is_an_error_and_one_that_nobody_reads_is_none() {
+    let temp = directory(false);
+    let print_to = |output: std::process::Stdio| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_streamwork-checkpoints"));
+        let command = command.arg("--data-dir").arg(temp.file("data")).arg("list").stdout(output);
+        let output = command.output().unwrap();
+        (output.status.code().unwrap(), String::from_utf8(output.stderr).unwrap())
+    };
+    let full = fs::File::options().write(true).open("/dev/full").unwrap();
+    let (code, err) = print_to(full.into());
+    assert!(code == 1 && err.starts_with("error: cannot write to standard output: "), "{err}");
+    let (reader, writer) = std::io::pipe().unwrap();
+    drop(reader);
+    assert_eq!(print_to(writer.into()), (0, String::new()));
 }
 
 #[test]

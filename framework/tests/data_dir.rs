@@ -169,7 +169,10 @@ fn somebody_elses_files_are_not_touched() {
         assert_eq!(text, expected);
         assert_eq!(temp.read("thesis.txt"), "all of it");
         assert!(!temp.file("archive").exists());
-        assert!(matches!(DataDir::existing(temp.path()), Err(DataDirError::Foreign { .. })));
+        assert!(matches!(
+            DataDir::existing(temp.path()),
+            Err(DataDirError::NoDataDirectory { .. })
+        ));
     }
 }
 

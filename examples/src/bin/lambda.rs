@@ -17,6 +17,7 @@
 //! full count: bus 97, car 552, motorcycle 44, truck 198, van 109
 //! ```
 
+use anyhow::Context as _;
 use clap::Parser;
 use examples::jobs::random_vehicle;
 use examples::{LogArgs, exit, say};
@@ -115,10 +116,10 @@ fn run() -> anyhow::Result<()> {
     let Args { events, until, log } = Args::parse();
     log.start();
     let directory = env::temp_dir().join(format!("streamwork-lambda-{}", process::id()));
-    fs::create_dir_all(&directory)?;
+    fs::create_dir_all(&directory).with_context(|| format!("cannot make {directory:?}"))?;
     let layers = stream_layer(&directory, events, until)
         .and_then(|stream| Ok((batch_layer(&directory, until)?, stream)));
-    fs::remove_dir_all(&directory)?;
+    fs::remove_dir_all(&directory).with_context(|| format!("cannot remove {directory:?}"))?;
     let (batch, stream) = layers?;
 
     let mut full = View::new();

@@ -20,6 +20,7 @@
 //! it twice. And the files belong to instances: with another number of them a kind may find itself at a
 //! file that is not its own.
 
+use anyhow::Context as _;
 use clap::Parser;
 use examples::{LogArgs, exit, say};
 use std::collections::BTreeMap;
@@ -41,17 +42,20 @@ fn file_of(store: &Path, instance: usize) -> PathBuf {
 /// What a file holds; nothing if it is not there yet.
 fn load(file: &Path) -> anyhow::Result<Counts> {
     match fs::read(file) {
-        Ok(bytes) => Ok(serde_json::from_slice(&bytes)?),
+        Ok(bytes) => {
+            serde_json::from_slice(&bytes).with_context(|| format!("{file:?} holds no counts"))
+        }
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Counts::new()),
-        Err(error) => Err(error.into()),
+        Err(error) => Err(error).with_context(|| format!("cannot read {file:?}")),
     }
 }
 
 /// Puts counts in the place of those that a file holds, at once and whole.
 fn store(file: &Path, counts: &Counts) -> anyhow::Result<()> {
     let next = file.with_extension("next");
-    fs::write(&next, serde_json::to_vec(counts)?)?;
-    Ok(fs::rename(&next, file)?)
+    fs::write(&next, serde_json::to_vec(counts)?)
+        .and_then(|()| fs::rename(&next, file))
+        .with_context(|| format!("cannot write {file:?}"))
 }
 
 /// Counts vehicles by kind, in a file. It waits for the disk, so each instance has a thread of its own.
@@ -100,10 +104,10 @@ fn run() -> anyhow::Result<()> {
     log.start();
     let temporary = env::temp_dir().join(format!("streamwork-manual-state-{}", process::id()));
     let directory = store.as_deref().unwrap_or(&temporary);
-    fs::create_dir_all(directory)?;
+    fs::create_dir_all(directory).with_context(|| format!("cannot make {directory:?}"))?;
     let result = count(directory);
     if store.is_none() {
-        fs::remove_dir_all(directory)?;
+        fs::remove_dir_all(directory).with_context(|| format!("cannot remove {directory:?}"))?;
     }
     Ok(say(&result?)?)
 }

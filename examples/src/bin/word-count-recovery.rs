@@ -35,6 +35,7 @@
 //!
 //! `--chaos` chooses another failure.
 
+use anyhow::anyhow;
 use clap::Parser;
 use examples::jobs::{WORD_COUNT, WordCounter, word_count, word_lines};
 use examples::{Common, Setting, instances, run_then, say};
@@ -81,6 +82,11 @@ fn main() -> ExitCode {
         })
     };
     run_then(&common, job, |outcome| {
-        Ok(say(&format!("{}\n\n{}", outcome.tree(), word_lines(counts.take())))?)
+        // Where there are checkpoints the last one has the counts, also if it was taken long ago.
+        let counts = match outcome.saved_state()? {
+            Some(state) => state.keyed(WordCounter::NAME).map_err(|error| anyhow!(error))?,
+            None => counts.take(),
+        };
+        Ok(say(&format!("{}\n\n{}", outcome.tree(), word_lines(counts)))?)
     })
 }

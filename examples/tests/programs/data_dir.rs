@@ -105,11 +105,50 @@ fn an_older_checkpoint_is_gone_on_from_when_it_is_asked_for() {
     let first = usage(input.path(), kept.path(), &["--checkpoint-interval", "1ms"]);
     first.has_code(0);
     let refused = usage(input.path(), kept.path(), &["--restore-from", "999999"]);
-    refused.has_code(1).has_error(&["there is no checkpoint 999999; good are the checkpoints"]);
+    refused.has_code(1).has_error(&["there is no checkpoint 999999; good "]);
     assert!(refused.stdout.is_empty());
-    // The last of those that are listed is the newest, with which the job has finished.
-    let listed = refused.stderr.split("checkpoints ").nth(1).unwrap();
-    let newest = listed.split(':').next().unwrap().rsplit(", ").next().unwrap();
+    // The last of those that are listed is the newest, with which the job has finished. There are
+    // as many as the disk allowed: one, too.
+    let listed = refused.stderr.split("; good ").nth(1).unwrap();
+    let newest = listed.split(':').next().unwrap().rsplit(' ').next().unwrap();
     let again = usage(input.path(), kept.path(), &["--restore-from", newest]);
     assert_eq!(again.has_code(0).stdout, first.stdout);
+}
+
+/// Stopped in the middle of a file, a job does not go on with anything else.
+#[cfg(unix)]
+#[test]
+fn another_input_is_refused() {
+    let (text, ..) = payments(4_000);
+    let input = TempFile::new("first-input", &text);
+    let kept = TempDir::new("other-input");
+    let durable = ["--delivery", "exactly-once", "--data-dir", kept.path()];
+    let first = ["--input", input.path(), "--rate", "400"];
+    let program = Program::start(SYSTEM_USAGE, &[&durable[..], &first].concat());
+    program.logs("a read failed");
+    program.signal("TERM");
+    program.end().has_code(0).has_end_line(&["status=stopped"]);
+
+    // Nowhere in it does a line begin but at its beginning.
+    let other = TempFile::new("other-input", &"1".repeat(100_000));
+    let short = TempFile::new("short-input", "1,1\n");
+    for (other, parts) in [
+        (&["--events", "9"], ["a simulated input", "it was a file", "--fresh"]),
+        (&["--input", other.path()], [other.path(), "no line begins there", "begin anew"]),
+        (&["--input", short.path()], [short.path(), "it has only 4", "begin anew"]),
+    ] {
+        let end = run(SYSTEM_USAGE, &[&durable[..], other].concat(), "");
+        end.has_code(1).has_error(&parts);
+        assert_eq!(end.stdout, "");
+    }
+    run(SYSTEM_USAGE, &[&durable[..], &["--input", input.path()]].concat(), "").has_code(0);
+}
+
+#[test]
+fn an_output_that_is_no_directory_is_named() {
+    let (input, output) =
+        (TempFile::new("no-output-lines", "1,1\n"), TempFile::new("no-output", ""));
+    let kept = TempDir::new("no-output-kept");
+    let end = usage(input.path(), kept.path(), &["--output", output.path()]);
+    end.has_code(1).has_error(&["usage writer", "cannot make the directory", output.path()]);
 }

@@ -26,7 +26,11 @@ fn a_counter_that_keeps_its_own_state_goes_on_with_it() {
     assert_eq!(files, ["counter-0.json", "counter-1.json"]);
 
     fs::write(store.join("counter-1.json"), "{").unwrap();
-    run(MANUAL_STATE, &options, "").has_code(1).has_error(&["manual-state", "vehicle-counter[1]"]);
+    let broken = store.join("counter-1.json");
+    let parts = ["manual-state", "vehicle-counter[1]", broken.to_str().unwrap(), "holds no counts"];
+    run(MANUAL_STATE, &options, "").has_code(1).has_error(&parts);
+    let parts = ["cannot make", broken.to_str().unwrap()];
+    run(MANUAL_STATE, &["--store", parts[1]], "").has_code(1).has_error(&parts);
     fs::remove_dir_all(store).unwrap();
 }
 
@@ -115,6 +119,10 @@ fn under_checkpoints_every_word_is_counted_once() {
             assert_eq!(counts(&end), naive(TEXT));
         }
     }
+    // It has finished, and says once more what it came to.
+    let again = counted(&["--delivery", "exactly-once", "--data-dir", kept.path()], "");
+    again.has_end_line(&["events_in=0"]);
+    assert_eq!(counts(&again), naive(TEXT));
 }
 
 #[test]

@@ -13,7 +13,7 @@ use crate::state::{FieldReader, FieldWriter, StateError};
 use std::ffi::OsString;
 use std::fmt;
 use std::fs::File;
-use std::io::{self, Seek, SeekFrom};
+use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock, OnceLock};
 
@@ -44,8 +44,16 @@ enum IntakeError {
     Open { input: Input, source: io::Error },
     #[error("cannot read {input}: it is a directory, and a file is wanted")]
     Directory { input: Input },
-    #[error("cannot go on at byte {offset} of {input}: it has only {length}")]
+    #[error(
+        "cannot go on at byte {offset} of {input}: it has only {length}; name the input of before, or begin \
+         anew"
+    )]
     Shrunk { input: Input, offset: u64, length: u64 },
+    #[error(
+        "cannot go on at byte {offset} of {input}: no line begins there; name the input of before, or begin \
+         anew"
+    )]
+    Replaced { input: Input, offset: u64 },
     #[error("{input} is being read by another source")]
     InUse { input: Input },
 }
@@ -156,11 +164,13 @@ impl Intake {
     }
 
     /// Whether a later program finds at a position what was there. A file is, as long as it is one: what
-    /// came through a pipe is gone.
+    /// came through a pipe is gone. What can't be read at all is told when it is opened.
     pub(super) fn replays(&self) -> bool {
         match &self.place {
             Place::One(Input::Stdin) => false,
-            Place::One(Input::File(path)) => path.metadata().map_or(true, |found| found.is_file()),
+            Place::One(Input::File(path)) => {
+                path.metadata().map_or(true, |found| found.is_file() || found.is_dir())
+            }
             Place::Directory { .. } => true,
         }
     }
@@ -356,7 +366,15 @@ fn open_file(path: &Path, offset: u64) -> Result<(File, bool), IntakeError> {
         if length < offset {
             return Err(IntakeError::Shrunk { input: input(), offset, length });
         }
-        file.seek(SeekFrom::Start(offset)).map_err(cannot)?;
+        // Whatever was read ended with a line, or with the file.
+        if let Some(last) = offset.checked_sub(1) {
+            let mut byte = [0];
+            file.seek(SeekFrom::Start(last)).map_err(cannot)?;
+            file.read_exact(&mut byte).map_err(cannot)?;
+            if byte != *b"\n" && offset < length {
+                return Err(IntakeError::Replaced { input: input(), offset });
+            }
+        }
     }
     Ok((file, about.is_file()))
 }

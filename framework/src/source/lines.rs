@@ -296,17 +296,23 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_was_cut_since_is_refused() {
-        let file = TempFile::new("cut", "one\n");
-        let mut lines = Lines::open(&file.0);
-        lines.load((None, 5, 2));
-        let error = block_on(lines.setup(&context())).unwrap_err();
-        assert!(Fatal::is(&*error));
-        let text = error.to_string();
-        assert!(
-            text.starts_with("cannot go on at byte 5 of") && text.ends_with("only 4"),
-            "{text}"
-        );
+    fn a_file_that_is_not_that_of_before_is_refused() {
+        let file = TempFile::new("cut", "one\ntwo");
+        let set_up = |offset| {
+            let mut lines = Lines::open(&file.0);
+            lines.load((None, offset, 1));
+            block_on(lines.setup(&context()))
+        };
+        for offset in [0, 4, 7] {
+            set_up(offset).unwrap();
+        }
+        for (offset, why) in [(8, "it has only 7; "), (5, "no line begins there; ")] {
+            let error = set_up(offset).unwrap_err();
+            assert!(Fatal::is(&*error));
+            let text = error.to_string();
+            let start = format!("cannot go on at byte {offset} of");
+            assert!(text.starts_with(&start) && text.contains(why), "{text}");
+        }
     }
 
     #[test]

@@ -1,7 +1,8 @@
 //! What is printed: lines for people, or JSON for programs.
 
+use anyhow::{Context, Result};
 use serde_json::{Map, Value};
-use std::io::{self, Write};
+use std::io::Write;
 
 /// Prints lines.
 pub(crate) struct Report<W> {
@@ -19,12 +20,13 @@ impl<W: Write> Report<W> {
         &mut self,
         text: &str,
         fields: [(&str, Value); N],
-    ) -> io::Result<()> {
-        if self.is_json {
+    ) -> Result<()> {
+        let written = if self.is_json {
             let fields = fields.into_iter().map(|(name, value)| (name.to_owned(), value));
             writeln!(self.output, "{}", Value::Object(Map::from_iter(fields)))
         } else {
             writeln!(self.output, "{text}")
-        }
+        };
+        written.context("cannot write to standard output")
     }
 }

@@ -135,12 +135,12 @@ impl DataDir {
         if files::read(path, IDENTITY).map_err(|e| failed("read", e))?.is_none()
             && !path.join(ARCHIVE).is_dir()
         {
-            return Err(DataDirError::Foreign { path: path.to_owned() });
+            return Err(DataDirError::NoDataDirectory { path: path.to_owned() });
         }
         let lock = lock(path)?;
         archive::finish(path).map_err(|e| failed("archive what is in", e))?;
-        let identity =
-            identity_of(path)?.ok_or_else(|| DataDirError::Foreign { path: path.to_owned() })?;
+        let identity = identity_of(path)?
+            .ok_or_else(|| DataDirError::NoDataDirectory { path: path.to_owned() })?;
         Ok(Self { path: path.to_owned(), identity, lock: Arc::new(lock), archived: None })
     }
 
@@ -344,6 +344,12 @@ pub enum DataDirError {
     /// There are files in it, and none of ours.
     #[error("{path:?} is no data directory, and not empty: give the job a directory of its own")]
     Foreign {
+        /// The directory.
+        path: PathBuf,
+    },
+    /// It was to be one that is there, and no job has made it one.
+    #[error("{path:?} is no data directory: no job has kept checkpoints in it")]
+    NoDataDirectory {
         /// The directory.
         path: PathBuf,
     },

@@ -129,6 +129,7 @@ fn positions_are_small_and_fixed() {
 fn what_was_given_once_does_not_replay() {
     assert!(FromIter::new([1_u64]).replays() && Generator::indexed(|n| n).replays());
     assert!(Lines::open("orders.txt").replays() && Lines::in_dir("orders").replays());
+    assert!(Lines::open(std::env::temp_dir()).replays(), "that it is a directory is said later");
     assert!(!Lines::stdin().replays() && !Ndjson::<Row>::stdin().replays());
     assert!(!Csv::<Row>::stdin().replays() && !TcpLines::connect("127.0.0.1:1").replays());
     assert!(!FromThread::new(|_, _: &mut ThreadEmitter<u64>| Ok(())).replays());

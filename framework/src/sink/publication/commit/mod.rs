@@ -122,8 +122,10 @@ pub(super) fn clean_up(directory: &Path, names: &Names) -> Result<()> {
     let cannot_read = |source| PublicationError::Read { path: directory.to_owned(), source };
     let entries = match fs::read_dir(directory) {
         Ok(entries) => entries,
-        // No instance was ever set up.
-        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
+        // No instance was ever set up. Where something else is in the way, that is said by the one that is.
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
+            return Ok(());
+        }
         Err(error) => return Err(cannot_read(error).into()),
     };
     for entry in entries {

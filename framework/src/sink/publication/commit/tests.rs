@@ -207,6 +207,14 @@ fn where_no_instance_was_ever_set_up_there_is_nothing_to_clean_up() {
     let dir = TempDir::new("missing");
     Publication::in_dir(&dir.file("missing"), "txt").clean_up("job", "x").unwrap();
     assert_eq!(dir.all(), []);
+
+    fs::write(dir.file("file"), "").unwrap();
+    for place in ["file", "file/below"] {
+        let mut files = Publication::in_dir(&dir.file(place), "txt");
+        files.clean_up("job", "x").unwrap();
+        let error = files.setup(&checkpointed("job", "x", 0)).unwrap_err();
+        assert!(error.to_string().starts_with("cannot make the directory"), "{error}");
+    }
 }
 
 #[test]
