@@ -1,7 +1,6 @@
 //! [`Keyed`]: the guard over the state of one key.
 
 use super::State;
-use crate::component::{Fatal, Result};
 use crate::time::EventTime;
 use std::fmt;
 use std::ops::{Deref, DerefMut};
@@ -249,19 +248,21 @@ pub(super) enum Settled {
 }
 
 impl<S: Default + State> Keyed<S> {
-    /// Calls `use_it`; where that fails, what it has done to the state and to the timers is undone. That
-    /// costs a copy, encoded as for a checkpoint.
-    pub(crate) fn attempt(&mut self, use_it: impl FnOnce(&mut Self) -> Result<()>) -> Result<()> {
-        let copy = (!self.is_new()).then(|| rmp_serde::to_vec_named(&self.value));
-        let copy = copy.transpose().map_err(Fatal::new)?;
-        let result = use_it(self);
-        if result.is_err() {
-            *self = match copy {
-                None => Self::new(),
-                Some(copy) => Self::kept(rmp_serde::from_slice(&copy).map_err(Fatal::new)?),
-            };
-        }
-        result
+    /// The state encoded as for a checkpoint, if there is one: with it the call that follows can be undone.
+    pub(crate) fn copy(&self) -> Result<Option<Vec<u8>>, rmp_serde::encode::Error> {
+        (!self.is_new()).then(|| rmp_serde::to_vec_named(&self.value)).transpose()
+    }
+
+    /// Undoes what was done to the state and to the timers since the copy was made.
+    pub(crate) fn put_back(
+        &mut self,
+        copy: Option<Vec<u8>>,
+    ) -> Result<(), rmp_serde::decode::Error> {
+        *self = match copy {
+            None => Self::new(),
+            Some(copy) => Self::kept(rmp_serde::from_slice(&copy)?),
+        };
+        Ok(())
     }
 }
 
@@ -311,26 +312,18 @@ mod tests {
     }
 
     #[test]
-    fn an_attempt_that_fails_leaves_no_trace() {
-        let fail = |state: &mut Keyed<u64>| {
+    fn what_is_put_back_leaves_no_trace() {
+        for (mut state, was) in [
+            (Keyed::kept(3_u64), (3, Settled::Kept, None)),
+            (Keyed::new(), (0, Settled::Gone, None)),
+        ] {
+            let copy = state.copy().unwrap();
             state.set_timer(EventTime::from_millis(1));
             state.take();
-            **state += 7;
-            Err("no".into())
-        };
-        let mut state = Keyed::kept(3_u64);
-        assert!(state.attempt(fail).is_err());
-        assert_eq!(state.settle(), (3, Settled::Kept, None));
-        let mut state = Keyed::<u64>::new();
-        assert!(state.attempt(fail).is_err());
-        assert_eq!(state.settle(), (0, Settled::Gone, None));
-        let mut state = Keyed::kept(3_u64);
-        let add = |state: &mut Keyed<u64>| {
-            **state += 7;
-            Ok(())
-        };
-        assert!(state.attempt(add).is_ok());
-        assert_eq!(state.settle(), (10, Settled::Changed, None));
+            *state += 7;
+            state.put_back(copy).unwrap();
+            assert_eq!(state.settle(), was);
+        }
     }
 
     #[test]

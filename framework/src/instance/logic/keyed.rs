@@ -2,7 +2,7 @@
 
 use super::{Finish, Logic};
 use crate::checkpoint::ComponentManifest;
-use crate::component::{Context, Result};
+use crate::component::{Context, Fatal, Result};
 use crate::emitter::{Emitter, Trial};
 use crate::guard::catch_silently;
 use crate::instance::{Kept, Restorer, Saver};
@@ -43,7 +43,14 @@ fn attempt<K: Key + Clone, S: Default + State>(
     place: Place<'_, K, S>,
     use_it: impl FnOnce(&K, &mut Keyed<S>) -> Result<()>,
 ) -> Result<()> {
-    place.with(|key, state| state.attempt(|state| use_it(key, state)))
+    place.with(|key, state| {
+        let copy = state.copy().map_err(Fatal::new)?;
+        let result = use_it(key, state);
+        if result.is_err() {
+            state.put_back(copy).map_err(Fatal::new)?;
+        }
+        result
+    })
 }
 
 impl<K: Key + Clone + Send + 'static, S: Default + State> Keys<K, S> {
