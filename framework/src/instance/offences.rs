@@ -2,8 +2,8 @@
 //!
 //! A region that has failed goes back to the last checkpoint, and the event that it failed at comes again. It
 //! is known by its content (the stream that it is of, and its bytes) and by its place: the how-manieth of that
-//! content it is, of those that its instance gets after the checkpoint. So after a failure the component looks at its events one by one,
-//! until a checkpoint is behind it:
+//! content it is, of those that its instance gets after the checkpoint. So after a failure the component looks
+//! at its events one by one, until a checkpoint is behind it:
 //!
 //! ```text
 //! try 1   nobody looked: at some event
