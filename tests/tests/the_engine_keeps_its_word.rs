@@ -147,6 +147,25 @@ struct Panicking {
     inner: MemoryStore,
     puts: Arc<AtomicU64>,
     panics_at: u64,
+    _held: Held,
+}
+
+/// Counts stores, and is slow to let one go.
+#[derive(Debug)]
+struct Held(Arc<AtomicU64>);
+
+impl Clone for Held {
+    fn clone(&self) -> Self {
+        self.0.fetch_add(1, Ordering::SeqCst);
+        Self(Arc::clone(&self.0))
+    }
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        (0..20_000).for_each(|_| std::thread::yield_now());
+        self.0.fetch_sub(1, Ordering::SeqCst);
+    }
 }
 
 impl CheckpointStore for Panicking {
@@ -203,10 +222,27 @@ impl CheckpointStore for Panicking {
 }
 
 #[test]
+fn a_job_that_has_ended_has_let_go_of_its_store() {
+    let count = Arc::new(AtomicU64::new(1));
+    let (inner, puts, held) = (MemoryStore::new(), Arc::default(), Held(Arc::clone(&count)));
+    let store = Panicking { inner, puts, panics_at: u64::MAX, _held: held };
+    let engine = Engine::new().store(store);
+    // The second run finds that the job is over.
+    for events in [10, 0] {
+        let job = Job::new("numbers").delivery(Delivery::exactly_once(Duration::from_millis(1)));
+        job.source(FromIter::new(0..10_u64)).sink(Collect::new());
+        let outcome = engine.run(job).unwrap();
+        assert_eq!(count.load(Ordering::SeqCst), 1, "there is only the one that the engine has");
+        assert_eq!(outcome.events_in(), events);
+    }
+}
+
+#[test]
 fn a_store_that_panics_fails_the_job() {
     for panics_at in [1, 7] {
         let (inner, puts) = (MemoryStore::new(), Arc::default());
-        let store = Panicking { inner, puts, panics_at };
+        let held = Held(Arc::new(AtomicU64::new(1)));
+        let store = Panicking { inner, puts, panics_at, _held: held };
         let handle = Engine::new().store(store.clone()).start(endless("numbers")).unwrap();
         wait_until("the job has failed", || handle.status() == JobStatus::Failed);
         let error = handle.wait().unwrap_err();

@@ -11,7 +11,7 @@ use super::recording::{Recording, Threads};
 use super::state::JobState;
 use super::status::JobStatus;
 use super::supervision::{ComponentSupervision, JobSupervision};
-use super::supervisor::{ComponentSupervisor, Conclusion, JobSupervisor, Remake, Rewinder};
+use super::supervisor::{ComponentSupervisor, Conclusion, JobSupervisor, LetGo, Remake, Rewinder};
 use crate::checkpoint::{ManifestKind, Restored};
 use crate::error::Error;
 use crate::guard::{Panic, catch, drop_quietly};
@@ -72,7 +72,7 @@ impl Start {
         // where there is no runtime any more.
         tokio::task::yield_now().await;
         if let Err(source) = recorded {
-            self.shut_down(&workshop).await;
+            self.shut_down(&supervisor, &workshop).await;
             drop(tell.send(Err(Error::Engine { what: "its threads for checkpoints", source })));
             return None;
         }
@@ -80,13 +80,13 @@ impl Start {
         if is_over {
             self.log_start(&run, restored.as_ref());
             self.state.set_status(JobStatus::Finished);
-            drop(tell.send(Ok(supervisor)));
-            self.shut_down(&workshop).await;
+            drop(tell.send(Ok(supervisor.clone())));
+            self.shut_down(&supervisor, &workshop).await;
             return Some(self.conclude(None));
         }
         let making = Making { attempt: Attempt::FIRST, region: None, restored: restored.as_ref() };
         if let Err(panic) = make(&workshop, making) {
-            self.shut_down(&workshop).await;
+            self.shut_down(&supervisor, &workshop).await;
             drop(tell.send(Err(Error::Assembly { job, cause: panic.into() })));
             return None;
         }
@@ -97,9 +97,9 @@ impl Start {
             workshop.borrow_mut().0.take_apart().into_iter().for_each(drop_quietly);
         }
         // Whoever starts a job waits for this.
-        drop(tell.send(Ok(supervisor)));
+        drop(tell.send(Ok(supervisor.clone())));
         let conclusion = concluded.await;
-        self.shut_down(&workshop).await;
+        self.shut_down(&supervisor, &workshop).await;
         Some(match conclusion {
             Ok(conclusion) => self.conclude(conclusion),
             Err(oneshot::Canceled) => Err(Error::EngineDied { job }),
@@ -199,7 +199,9 @@ impl Start {
         Ok(Recording::new(Arc::clone(&self.state), coordination, helpers))
     }
 
-    async fn shut_down(&self, workshop: &Workshop) {
+    async fn shut_down(&self, supervisor: &Addr<JobSupervisor>, workshop: &Workshop) {
+        // One that is gone holds nothing.
+        supervisor.send(LetGo).await.unwrap_or_default();
         let shell = workshop.borrow_mut().1.take();
         if let Some(shell) = shell {
             shell.shut_down(&self.state).await;

@@ -173,12 +173,17 @@ impl JobSupervisor {
     fn conclude(&mut self) {
         if let Some(done) = self.done.take() {
             let conclusion = self.supervision.conclude();
-            if let Some(Rewinder { recording, .. }) = self.rewinder.take() {
-                recording.quit(PATIENCE);
-            }
+            self.let_go();
             self.log_tree();
             // Nobody waits any more: then nobody asks how it ended.
             drop(done.send(conclusion));
+        }
+    }
+
+    /// Waits until what writes and commits is over, and the store free.
+    fn let_go(&mut self) {
+        if let Some(Rewinder { recording, .. }) = self.rewinder.take() {
+            recording.quit(PATIENCE);
         }
     }
 
@@ -392,6 +397,21 @@ impl Handler<ComponentNews> for JobSupervisor {
             self.conclude();
         }
         self.carry_out(ctx);
+    }
+}
+
+/// The job is over, or never began: its store is to be free for whoever comes next.
+pub(super) struct LetGo;
+
+impl Message for LetGo {
+    type Result = ();
+}
+
+impl Handler<LetGo> for JobSupervisor {
+    type Result = ();
+
+    fn handle(&mut self, _: LetGo, _: &mut Self::Context) {
+        self.let_go();
     }
 }
 

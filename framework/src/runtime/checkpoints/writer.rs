@@ -207,13 +207,15 @@ impl Writer {
     /// # Errors
     /// There is no thread to be had.
     pub(crate) fn start(
-        mut writing: Writing,
+        writing: Writing,
         tell: impl Fn(WriterReport) + Send + 'static,
     ) -> io::Result<Self> {
         let (orders, received) = mpsc::channel();
         let (ending, over) = mpsc::channel::<()>();
         let work = move || {
             let _ending = ending;
+            // Dropped before that: who has waited for the end can open the store again.
+            let mut writing = writing;
             let worked = catch(|| {
                 // Whether what was put belongs to a checkpoint that is on its way.
                 let mut open = false;
